@@ -1,0 +1,180 @@
+import type { Event } from './message/event.ts'
+import type { DurationMs, EpochMs, JsonText } from './units.ts'
+
+// --- time and chance
+
+export type Cancel = () => void
+
+/** The only source of time and chance. */
+export interface Clock {
+  /** Wall clock; may jump. */
+  now(): EpochMs
+  /** Milliseconds that only ever grow: for deadlines and measurements. */
+  monotonic(): number
+  after(delay: DurationMs, run: () => void): Cancel
+  /** A new unique id. */
+  id(): string
+}
+
+// --- webhooks
+
+/** One POST, ready to send. */
+export interface WebhookCall {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: JsonText
+}
+
+/** Where a call failed. `address`: the target may not be dialled, nothing was sent. `deadline`: the time was over. */
+export type CallPhase = 'address' | 'dns' | 'connect' | 'tls' | 'exchange' | 'deadline'
+
+/** How a call ended. An answer counts from its complete head on; what its body does changes nothing. */
+export type CallResult =
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
+  /** `code` is the error's (`ECONNRESET`, `DEPTH_ZERO_SELF_SIGNED_CERT`, …), `detail` one line for the log. */
+  | { readonly kind: 'failed'; readonly phase: CallPhase; readonly code: string; readonly detail: string }
+
+export interface WebhookTransport {
+  /** Makes one call under its one deadline; `onEnd` is called exactly once and never within `post` itself. */
+  post(call: WebhookCall, onEnd: (result: CallResult) => void): void
+  /** Drops idle connections; calls under way end first. */
+  close(): Promise<void>
+}
+
+// --- Kafka
+
+export interface TopicPartition {
+  readonly topic: string
+  readonly partition: number
+}
+
+export type RecordHeaders = Readonly<Record<string, string>>
+
+export interface LogRecord extends TopicPartition {
+  readonly offset: number
+  /** When the broker appended it or the producer made it, as the topic says. */
+  readonly timestamp: EpochMs
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers: RecordHeaders
+}
+
+/** Records of one partition in offset order. Offsets have gaps (compaction, transaction markers). */
+export interface RecordBatch extends TopicPartition {
+  readonly records: readonly LogRecord[]
+  /** The offset to go on from; beyond the last record's by more than one after a gap. */
+  readonly nextOffset: number
+  /** The partition's end as of this fetch, for the lag. */
+  readonly highWatermark: number
+}
+
+/** A position of the group in one partition. `metadata` is stored with the commit and handed back on assignment. */
+export interface Position extends TopicPartition {
+  /** The next offset to handle. */
+  readonly offset: number
+  readonly metadata: string
+}
+
+export interface LogConsumerHandlers {
+  /** Partitions that are now ours, with where to go on. Called before any record of them; what was held for them before is void. */
+  onAssigned(positions: readonly Position[]): void
+  /** Hands over; must return at once and must not throw. */
+  onRecords(batch: RecordBatch): void
+  /** Partitions that may be another's from now on: forget tracker and queue together. */
+  onRevoked(partitions: readonly TopicPartition[]): void
+  /** What may be committed now; asked by the commit timer, before a rejoin and at the stop. */
+  positions(): readonly Position[]
+}
+
+/** A member of a consumer group. Only assigned partitions are committed, only forward. */
+export interface LogConsumer {
+  /** Resolves when the group has been joined. */
+  start(handlers: LogConsumerHandlers): Promise<void>
+  pause(partition: TopicPartition): void
+  resume(partition: TopicPartition): void
+  /** Fetch again from `offset`; records already handed over may come once more. */
+  seek(partition: TopicPartition, offset: number): void
+  /** Commits what is done, leaves the group. The caller has drained before. */
+  stop(): Promise<void>
+  /** Milliseconds since the consumer last heard of the broker (fetch or heartbeat), on the monotonic clock. */
+  silence(): DurationMs
+}
+
+export interface OutgoingRecord {
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers: RecordHeaders
+  /** Where the key alone does not say: else Java-compatible murmur2 of the key. */
+  readonly partition?: number
+}
+
+export interface LogProducer {
+  /** Queues a record; `onAck` is called once, without error only when all in-sync replicas have it. */
+  append(topic: string, record: OutgoingRecord, onAck: (error: Error | undefined) => void): void
+  /** Sends what is queued; resolves when everything appended before is answered. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Reads whole topics outside any group. */
+export interface TopicReader {
+  /** Every record up to the ends noted at the start; awaits what `onRecord` returns. Resolves with how many records were read. */
+  readToEnd(topic: string, onRecord: (record: LogRecord) => void | Promise<void>): Promise<number>
+}
+
+export interface TopicDescription {
+  readonly name: string
+  readonly partitions: number
+  readonly replicationFactor: number
+  /** `cleanup.policy`, `retention.ms`, … as the broker has them. */
+  readonly config: Readonly<Record<string, string>>
+}
+
+export interface TopicAdmin {
+  listTopics(): Promise<readonly string[]>
+  describe(topics: readonly string[]): Promise<readonly TopicDescription[]>
+  create(topic: {
+    name: string
+    partitions: number
+    replicationFactor: number
+    config: Readonly<Record<string, string>>
+  }): Promise<void>
+  close(): Promise<void>
+}
+
+/** What the bytes of an event record hold. */
+export type Decoded =
+  | { readonly kind: 'event'; readonly event: Event }
+  | { readonly kind: 'undecodable'; readonly detail: string }
+  /** Decode again once `learn(schemaId)` has resolved. */
+  | { readonly kind: 'schema_needed'; readonly schemaId: number }
+
+export interface EventCodec {
+  encode(event: Event): Buffer
+  decode(value: Buffer): Decoded
+  /** Fetches a writer's schema. False: the registry knows no such id. Rejects while the registry cannot be reached. */
+  learn(schemaId: number): Promise<boolean>
+}
+
+// --- what operators see
+
+/** Fields are facts, never secrets, bodies or query strings. */
+export interface Logger {
+  debug(fields: object, line: string): void
+  info(fields: object, line: string): void
+  warn(fields: object, line: string): void
+  error(fields: object, line: string): void
+}
+
+export interface Counter<Label extends string = never> {
+  inc(labels: Readonly<Record<Label, string>>, by?: number): void
+}
+
+export interface Gauge<Label extends string = never> {
+  set(labels: Readonly<Record<Label, string>>, value: number): void
+}
+
+export interface Histogram<Label extends string = never> {
+  /** In the metric's base unit (seconds, bytes). */
+  observe(labels: Readonly<Record<Label, string>>, value: number): void
+}

@@ -1,0 +1,1 @@
+export default function startInfrastructure(): void {}
