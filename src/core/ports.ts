@@ -59,7 +59,11 @@ export interface LogRecord extends TopicPartition {
   readonly headers: RecordHeaders
 }
 
-/** Records of one partition in offset order. Offsets have gaps (compaction, transaction markers). */
+/**
+ * Records of one partition in offset order. Offsets have gaps (compaction, transaction markers). Batches follow each other
+ * without a hole: each starts where the one before ended or where `seek` said; whatever a fetch under way at the time of a
+ * seek brings from elsewhere is the consumer's to drop.
+ */
 export interface RecordBatch extends TopicPartition {
   readonly records: readonly LogRecord[]
   /** The offset to go on from; beyond the last record's by more than one after a gap. */
@@ -164,17 +168,4 @@ export interface Logger {
   info(fields: object, line: string): void
   warn(fields: object, line: string): void
   error(fields: object, line: string): void
-}
-
-export interface Counter<Label extends string = never> {
-  inc(labels: Readonly<Record<Label, string>>, by?: number): void
-}
-
-export interface Gauge<Label extends string = never> {
-  set(labels: Readonly<Record<Label, string>>, value: number): void
-}
-
-export interface Histogram<Label extends string = never> {
-  /** In the metric's base unit (seconds, bytes). */
-  observe(labels: Readonly<Record<Label, string>>, value: number): void
 }
