@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { type CommandIo, createCommand, type ExitCode, reportFailure, withExamples } from './command.ts'
+
+/** A command of the program; its module is loaded only when it is asked for. */
+export interface CommandEntry {
+  readonly name: string
+  readonly summary: string
+  load(): Promise<(io: CommandIo) => Command>
+}
+
+/** Every command, in the order of the help. */
+const commands: readonly CommandEntry[] = []
+
+const examples = ['hookline --version']
+
+/** Runs what was typed (`argv` without node and script). Never throws: failures are told on `io.stderr`. */
+export async function runProgram(
+  argv: readonly string[],
+  io: CommandIo,
+  entries: readonly CommandEntry[] = commands,
+): Promise<ExitCode> {
+  try {
+    const program = await programFor(argv, io, entries)
+    await program.parseAsync(argv, { from: 'user' })
+    return 0
+  } catch (error) {
+    return reportFailure(error, io)
+  }
+}
+
+/** The program with the one command that is asked for; of the others only name and summary, for help and near misses. */
+async function programFor(argv: readonly string[], io: CommandIo, entries: readonly CommandEntry[]): Promise<Command> {
+  const program = createCommand('hookline', 'Delivers analytics messages from Kafka to webhooks', io)
+    .usage('<command> [options]')
+    .version(version(), '-V, --version', 'show the version')
+    .helpCommand('help [command]', 'show the help of a command')
+  const words = argv.filter(word => !word.startsWith('-'))
+  const asked = words[0] === 'help' ? words[1] : words[0]
+  for (const entry of entries) {
+    if (entry.name === asked) program.addCommand((await entry.load())(io))
+    else program.addCommand(createCommand(entry.name, entry.summary, io))
+  }
+  return withExamples(program, examples)
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  return manifest.version
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  CommandFailed,
+  type CommandIo,
+  ConfigurationRefused,
+  createCommand,
+  print,
+  UsageError,
+  wholeNumber,
+  withExamples,
+  withJsonOption,
+} from '../../../src/app/command.ts'
+import type { CommandEntry } from '../../../src/app/program.ts'
+import { runCommand } from '../../support/command-io.ts'
+
+const loaded: string[] = []
+const failures: Record<string, () => Error> = {
+  usage: () => new UsageError('which file?'),
+  goal: () => new CommandFailed('2 topics are missing'),
+  configuration: () => new ConfigurationRefused(['a.yaml:1:2: x: bad', 'a.yaml:3:4: y: bad']),
+  bug: () => new TypeError('x is not a function'),
+  caused: () => new Error('the registry does not answer', { cause: new Error('connect ECONNREFUSED') }),
+  lines: () => new Error('first\n  second'),
+}
+
+function failingCommand(io: CommandIo) {
+  const command = createCommand('fail', 'fails', io)
+  withJsonOption(command)
+    .argument('[how]')
+    .option('--count <n>', 'how many', wholeNumber('--count', 1))
+    .action(async (how?: string) => {
+      if (how !== undefined) throw failures[how]?.()
+      print(io, 'done')
+    })
+  return withExamples(command, ['hookline fail --json'])
+}
+
+const entry = (name: string, command: (io: CommandIo) => ReturnType<typeof createCommand>): CommandEntry => ({
+  name,
+  summary: `summary of ${name}`,
+  load: async () => {
+    loaded.push(name)
+    return command
+  },
+})
+const entries = [entry('fail', failingCommand), entry('other', io => createCommand('other', 'another', io))]
+const run = (...argv: string[]) => runCommand(argv, {}, entries)
+
+describe('exit codes and what is said on stderr', () => {
+  it.each<[string, string[], number, string]>([
+    ['done', ['fail'], 0, ''],
+    ['usage', ['fail', 'usage'], 2, 'hookline: which file?\n'],
+    ['failed', ['fail', 'goal'], 1, 'hookline: 2 topics are missing\n'],
+    ['a refused configuration, line by line', ['fail', 'configuration'], 2, 'a.yaml:1:2: x: bad\na.yaml:3:4: y: bad\n'],
+    ['a bug', ['fail', 'bug'], 1, 'hookline: x is not a function\n'],
+    ['a cause', ['fail', 'caused'], 1, 'hookline: the registry does not answer: connect ECONNREFUSED\n'],
+    ['a message of two lines', ['fail', 'lines'], 1, 'hookline: first second\n'],
+    ['an unknown command', ['fial'], 2, "hookline: unknown command 'fial' (Did you mean fail?)\n"],
+    ['an unknown option', ['fail', '--jsom'], 2, "hookline: unknown option '--jsom' (Did you mean --json?)\n"],
+    ['a value missing', ['fail', '--count'], 2, "hookline: option '--count <n>' argument missing\n"],
+    ['not a number', ['fail', '--count', 'x'], 2, "hookline: --count must be a whole number of at least 1, not 'x'\n"],
+    ['too small', ['fail', '--count', '0'], 2, "hookline: --count must be a whole number of at least 1, not '0'\n"],
+  ])('%s', async (_name, argv, code, err) => {
+    expect(await run(...argv)).toEqual({ code, out: code === 0 ? 'done\n' : '', err })
+  })
+
+  it('shows the help on stderr when no command was given', async () => {
+    const { code, out, err } = await run()
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain('Usage: hookline <command> [options]')
+  })
+
+  it('prints the stack with HOOKLINE_DEBUG only', async () => {
+    const { err } = await runCommand(['fail', 'bug'], { env: { HOOKLINE_DEBUG: '1' } }, entries)
+    expect(err).toContain('TypeError: x is not a function\n    at ')
+  })
+})
+
+describe('help', () => {
+  it('lists every command in one line, loading none', async () => {
+    loaded.length = 0
+    const { code, out } = await run('--help')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^ {2}fail .*summary of fail$/m)
+    expect(out).toMatch(/^ {2}other .*summary of other$/m)
+    expect(loaded).toEqual([])
+  })
+
+  it.each([[['fail', '--help']], [['help', 'fail']], [['fail', '-h']]])(
+    '%j shows options and examples and loads that command only',
+    async argv => {
+      loaded.length = 0
+      const { code, out, err } = await run(...argv)
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      expect(out).toContain('--count <n>')
+      expect(out).toContain('Examples:\n  hookline fail --json')
+      expect(loaded).toEqual(['fail'])
+    },
+  )
+
+  it('knows its version', async () => {
+    const { code, out } = await run('--version')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
