@@ -11,6 +11,12 @@ export class Fifo<Item> {
     this.#items.push(item)
   }
 
+  /** Puts an item back at the front. */
+  unshift(item: Item): void {
+    if (this.#head === 0) this.#items.unshift(item)
+    else this.#items[--this.#head] = item
+  }
+
   shift(): Item | undefined {
     if (this.#head === this.#items.length) return undefined
     const item = this.#items[this.#head]

@@ -41,6 +41,12 @@ export class Lane<Item> {
     return next?.item
   }
 
+  /** Undoes a `take`: the item is the next one again. */
+  putBack(item: Item, key?: string): void {
+    this.#queued++
+    this.#ready.unshift({ item, key })
+  }
+
   /** The item taken with this key has ended or moved on: the next one of the key becomes ready. */
   ended(key?: string): void {
     if (key === undefined) return

@@ -1,0 +1,40 @@
+import fastify from 'fastify'
+import type { Check, Health } from '../../core/health.ts'
+import type { ListenAddress } from '../../core/settings.ts'
+
+interface Deps {
+  readonly listen: ListenAddress
+  readonly health: () => Health
+  readonly metrics: { readonly contentType: string; text(): Promise<string> }
+}
+
+/** What operators' machines ask: `/metrics`, `/livez`, `/readyz` (with `?verbose` one line a check). */
+export interface OpsServer {
+  /** `http://host:port`, with the port that was really taken. */
+  start(): Promise<string>
+  stop(): Promise<void>
+}
+
+export function createOpsServer({ listen, health, metrics }: Deps): OpsServer {
+  const server = fastify({ forceCloseConnections: true })
+  server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()))
+  const probe = (path: string, checks: () => readonly Check[]): void => {
+    server.get<{ Querystring: { verbose?: string } }>(path, async (request, reply) => {
+      const seen = checks()
+      const failed = seen.filter(check => !check.ok)
+      const shown = request.query.verbose === undefined ? failed : seen
+      reply.code(failed.length === 0 ? 200 : 503).type('text/plain; charset=utf-8')
+      return [...shown.map(lineOf), failed.length === 0 ? 'ok' : 'failed', ''].join('\n')
+    })
+  }
+  probe('/livez', () => health().live)
+  probe('/readyz', () => health().ready)
+  return {
+    start: () => server.listen({ host: listen.host, port: listen.port }),
+    stop: () => server.close(),
+  }
+}
+
+function lineOf({ name, ok, detail }: Check): string {
+  return `${ok ? '+' : '-'} ${name}: ${detail}`
+}
