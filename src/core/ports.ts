@@ -155,7 +155,11 @@ export type Decoded =
 
 export interface EventCodec {
   encode(event: Event): Buffer
-  decode(value: Buffer): Decoded
+  /**
+   * `receivedAt` stands in for a time received that a foreign producer left out (and then for a missing timestamp): the
+   * record's timestamp when the record is first read, and the same value whenever its bytes are read again.
+   */
+  decode(value: Buffer, receivedAt: EpochMs): Decoded
   /** Fetches a writer's schema. False: the registry knows no such id. Rejects while the registry cannot be reached. */
   learn(schemaId: number): Promise<boolean>
 }
