@@ -1,3 +1,6 @@
+import type { CallPhase, CallResult } from '../ports.ts'
+import { assertNever } from '../units.ts'
+
 /** Outcomes of a call after which the same webhook is tried again. */
 export const retryableOutcomes = [
   'http_408',
@@ -40,3 +43,112 @@ export type DropReason = (typeof dropReasons)[number]
 /** Why a delivery waits in a retry tier without having been attempted. */
 export const deferralCauses = ['lane_full', 'breaker_open', 'not_before', 'paused'] as const
 export type DeferralCause = (typeof deferralCauses)[number]
+
+/**
+ * Codes of a certificate that is not trusted: what OpenSSL's verification reports, by the names that Node has for it
+ * (`UNSPECIFIED` for those without one), and Node's own check of the host name. A5: such an endpoint gets no request.
+ */
+const untrustedCodes = new Set([
+  'CERT_CHAIN_TOO_LONG',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REJECTED',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'CRL_HAS_EXPIRED',
+  'CRL_NOT_YET_VALID',
+  'CRL_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_FORMAT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'ERROR_IN_CERT_NOT_AFTER_FIELD',
+  'ERROR_IN_CERT_NOT_BEFORE_FIELD',
+  'ERROR_IN_CRL_LAST_UPDATE_FIELD',
+  'ERROR_IN_CRL_NEXT_UPDATE_FIELD',
+  'HOSTNAME_MISMATCH',
+  'INVALID_CA',
+  'INVALID_PURPOSE',
+  'PATH_LENGTH_EXCEEDED',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
+  'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
+  'UNABLE_TO_DECRYPT_CRL_SIGNATURE',
+  'UNABLE_TO_GET_CRL',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNSPECIFIED',
+])
+
+/** The connection broke, or was closed before the answer's head was complete. */
+const resetCodes = new Set([
+  'ECONNABORTED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETRESET',
+  'ENETUNREACH',
+  'ENOTCONN',
+  'EPIPE',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ETIMEDOUT',
+  'UND_ERR_SOCKET',
+])
+
+/** What came back is not HTTP, or its head is longer than we take: the codes of the parsers. */
+const badResponseCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP_INVALID_STATUS_CODE$)/
+/** TLS 1.3: a server that wants a client's certificate says so only after the handshake. */
+const tlsAlertCode = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/
+
+/** What a call came to. */
+export function classify(result: CallResult): Outcome {
+  return result.kind === 'answered' ? classifyStatus(result.status) : classifyFailure(result.phase, result.code)
+}
+
+function classifyStatus(status: number): Outcome {
+  if (status >= 200 && status <= 299) return 'delivered'
+  if (status >= 300 && status <= 399) return 'http_3xx'
+  if (status === 408) return 'http_408'
+  if (status === 429) return 'http_429'
+  if (status >= 400 && status <= 499) return 'http_4xx'
+  return status >= 500 && status <= 599 ? 'http_5xx' : 'bad_response'
+}
+
+function classifyFailure(phase: CallPhase, code: string): Outcome {
+  switch (phase) {
+    case 'address':
+      return 'blocked_address'
+    case 'deadline':
+      return 'timeout'
+    case 'dns':
+    case 'connect':
+      return phase
+    case 'tls':
+      return untrustedCodes.has(code) ? 'tls_untrusted' : 'tls_other'
+    case 'exchange':
+      return classifyExchange(code)
+    default:
+      return assertNever(phase)
+  }
+}
+
+function classifyExchange(code: string): Outcome {
+  if (resetCodes.has(code)) return 'reset'
+  if (badResponseCode.test(code)) return 'bad_response'
+  if (tlsAlertCode.test(code)) return 'tls_other'
+  return 'internal'
+}
+
+const retryable: ReadonlySet<string> = new Set(retryableOutcomes)
+const refused: ReadonlySet<string> = new Set(refusedOutcomes)
+
+/** The same webhook is tried again. */
+export function isRetryable(outcome: string): outcome is RetryableOutcome {
+  return retryable.has(outcome)
+}
+
+/** The same webhook is not tried again. */
+export function isRefused(outcome: string): outcome is RefusedOutcome {
+  return refused.has(outcome)
+}

@@ -1,0 +1,157 @@
+import type { RejectionCode } from '../message/message.ts'
+import type { LogRecord, OutgoingRecord, RecordHeaders, TopicPartition } from '../ports.ts'
+import { type DurationMs, type EpochMs, epochMs } from '../units.ts'
+import { type DeadLetterReason, isRefused } from './outcome.ts'
+
+export interface Origin extends TopicPartition {
+  readonly offset: number
+}
+
+/** What a delivery takes along through retry and dead-letter topics, in the headers of its record. */
+export interface Carried {
+  readonly destination: string
+  /** Attempts made so far. */
+  readonly attempt: number
+  /** How often it was put off without an attempt for want of room; waiting for `notBefore` is not counted. */
+  readonly deferrals: number
+  /** When the dispatcher first took the event up. */
+  readonly startedAt: EpochMs
+  /** The end of the retry window (A7). */
+  readonly deadline: EpochMs
+  /** No attempt before this. */
+  readonly notBefore: EpochMs
+  /** Why it waits, or ended: an outcome, a deferral cause or a dead-letter reason. Empty at first. */
+  readonly reason: string
+  /**
+   * The last outcome of every webhook, a comma list in configuration order, without those that were never called. Those
+   * that refused keep their place: the nth refusal here is of the nth hash in `refusedWebhooks`.
+   */
+  readonly outcomes: string
+  /** `urlHash` of webhooks that are not called again for this delivery. */
+  readonly refusedWebhooks: readonly string[]
+  /** The event's own record. */
+  readonly origin: Origin
+  /** How often it was replayed. */
+  readonly round: number
+  readonly messageId: string
+}
+
+/** For an event that is taken up for the first time: its window starts now. */
+export function firstCarried(
+  record: Origin,
+  destination: string,
+  messageId: string,
+  now: EpochMs,
+  window: DurationMs,
+): Carried {
+  return {
+    destination,
+    attempt: 0,
+    deferrals: 0,
+    startedAt: now,
+    deadline: epochMs(now + window),
+    notBefore: now,
+    reason: '',
+    outcomes: '',
+    refusedWebhooks: [],
+    origin: { topic: record.topic, partition: record.partition, offset: record.offset },
+    round: 0,
+    messageId,
+  }
+}
+
+/** The headers, and what stands in each: text, or a number as decimal text. */
+const fields: Readonly<Record<string, (carried: Partial<Carried>) => string | number | undefined>> = {
+  destination: carried => carried.destination,
+  attempt: carried => carried.attempt,
+  deferrals: carried => carried.deferrals,
+  'started-at': carried => carried.startedAt,
+  deadline: carried => carried.deadline,
+  'not-before': carried => carried.notBefore,
+  reason: carried => carried.reason,
+  outcomes: carried => carried.outcomes,
+  'refused-webhooks': carried => carried.refusedWebhooks?.join(','),
+  'origin-topic': carried => carried.origin?.topic,
+  'origin-partition': carried => carried.origin?.partition,
+  'origin-offset': carried => carried.origin?.offset,
+  round: carried => carried.round,
+  'message-id': carried => carried.messageId,
+}
+/** Marks a dead letter whose event was null: a null value would delete the dead letter. */
+const nullValueHeader = 'null-value'
+const ownHeaders = new Set([...Object.keys(fields), nullValueHeader])
+
+/** Under 1 KiB together, names included. What is undefined is left out. */
+export function toHeaders(carried: Partial<Carried>): RecordHeaders {
+  const headers: Record<string, string> = {}
+  for (const name in fields) {
+    const value = fields[name]?.(carried)
+    if (value !== undefined) headers[name] = String(value)
+  }
+  return headers
+}
+
+/** Undefined: a header is missing or malformed. */
+export function parseCarried(headers: RecordHeaders): Carried | undefined {
+  const text = (name: string): string => headers[name] ?? ''
+  const integer = (name: string): number => (/^\d{1,16}$/.test(text(name)) ? Number(text(name)) : Number.NaN)
+  const carried: Carried = {
+    destination: text('destination'),
+    attempt: integer('attempt'),
+    deferrals: integer('deferrals'),
+    startedAt: epochMs(integer('started-at')),
+    deadline: epochMs(integer('deadline')),
+    notBefore: epochMs(integer('not-before')),
+    reason: text('reason'),
+    outcomes: text('outcomes'),
+    refusedWebhooks: text('refused-webhooks').split(',').filter(Boolean),
+    origin: {
+      topic: text('origin-topic'),
+      partition: integer('origin-partition'),
+      offset: integer('origin-offset'),
+    },
+    round: integer('round'),
+    messageId: text('message-id'),
+  }
+  const { attempt, deferrals, startedAt, deadline, notBefore, round, origin } = carried
+  const numbers = [attempt, deferrals, startedAt, deadline, notBefore, round, origin.partition, origin.offset]
+  const isWhole =
+    [carried.destination, carried.messageId, origin.topic].every(Boolean) &&
+    numbers.every(Number.isSafeInteger) &&
+    carried.refusedWebhooks.every(hash => /^[0-9a-f]{8}$/.test(hash)) &&
+    carried.refusedWebhooks.length <= carried.outcomes.split(',').filter(isRefused).length
+  return isWhole ? carried : undefined
+}
+
+/** For a retry topic: key, bytes and partition number are the event's own. */
+export function retryRecord(record: LogRecord, carried: Carried): OutgoingRecord {
+  return { key: record.key, value: record.value, headers: replaceHeaders(record, carried), partition: record.partition }
+}
+
+/**
+ * For the dead-letter topic. A record that never became a delivery has nothing to carry, or only the destination and the
+ * message id that it names; `code` says what is wrong with an `invalid_message` and stands in `outcomes`.
+ */
+export function deadLetterRecord(
+  record: LogRecord,
+  known: Partial<Carried> | undefined,
+  reason: DeadLetterReason,
+  code?: RejectionCode,
+): OutgoingRecord {
+  const { topic, partition, offset } = record
+  const carried = { outcomes: code ?? '', origin: { topic, partition, offset }, round: 0, ...known, reason }
+  const { origin, round } = carried
+  const key = `${known?.destination ?? '-'}/${origin.topic}/${origin.partition}/${origin.offset}/${round}`
+  const headers = replaceHeaders(record, carried)
+  return {
+    key: Buffer.from(key),
+    value: record.value ?? Buffer.alloc(0),
+    headers: record.value === null ? { ...headers, [nullValueHeader]: '1' } : headers,
+  }
+}
+
+/** Headers of others (traces) stay; ours are replaced, never appended to, so that nothing stale remains. */
+function replaceHeaders(record: LogRecord, carried: Partial<Carried>): RecordHeaders {
+  const others = Object.entries(record.headers).filter(([name]) => !ownHeaders.has(name))
+  return { ...Object.fromEntries(others), ...toHeaders(carried) }
+}

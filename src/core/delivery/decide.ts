@@ -1,0 +1,162 @@
+import type { Destination, Webhook } from '../settings.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../units.ts'
+import type { Carried } from './carried.ts'
+import {
+  type DeadLetterReason,
+  type DeferralCause,
+  type DropReason,
+  isRefused,
+  isRetryable,
+  type Outcome,
+  type RefusedOutcome,
+} from './outcome.ts'
+import { deferralTier, parseRetryAfter, type RetryPolicy, tierFor } from './schedule.ts'
+
+export interface CallOutcome {
+  readonly webhook: Webhook
+  readonly outcome: Outcome
+  /** The answer's Retry-After as it stands there. */
+  readonly retryAfter: string | undefined
+}
+
+/** One try at a delivery, when its calls have ended. */
+export interface Attempt {
+  /** 1 for the first. */
+  readonly number: number
+  readonly at: EpochMs
+  /** In configuration order. */
+  readonly calls: readonly CallOutcome[]
+  /** Webhooks not called because their own cap was reached: they count as retryable. */
+  readonly leftOut: number
+}
+
+export type Decision =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retried'; readonly tier: DurationMs; readonly carried: Carried }
+  | {
+      readonly kind: 'deferred'
+      readonly tier: DurationMs
+      readonly cause: DeferralCause
+      readonly carried: Carried
+    }
+  | { readonly kind: 'dead_lettered'; readonly reason: DeadLetterReason; readonly carried: Carried }
+  | { readonly kind: 'dropped'; readonly reason: DropReason }
+
+/** What becomes of a delivery after an attempt. */
+export function decide(attempt: Attempt, carried: Carried, policy: RetryPolicy, now: EpochMs): Decision {
+  const { calls, leftOut, number } = attempt
+  if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
+  // Nothing was called, so that no attempt was made: the schedule is not used up by full lanes.
+  if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now)
+
+  const made: Carried = {
+    ...carried,
+    attempt: calls.length === 0 ? carried.attempt : number,
+    ...remember(carried, calls),
+  }
+  const retryable = calls.filter(call => isRetryable(call.outcome))
+  if (retryable.length === 0 && leftOut === 0) return giveUp(made, firstRefusal(made))
+
+  const asked = smallest(retryable.map(call => parseRetryAfter(call.retryAfter, now)))
+  if (now + asked > carried.deadline) return giveUp(made, 'retry_after_exceeds_window')
+  const scheduled = policy.schedule[number - 1]
+  if (scheduled === undefined) return giveUp(made, 'retries_exhausted')
+  const wait = durationMs(Math.max(scheduled, asked))
+  if (now + wait > carried.deadline) return giveUp(made, 'retry_window_over')
+  return {
+    kind: 'retried',
+    tier: tierFor(wait, policy.tiers),
+    carried: { ...made, notBefore: epochMs(now + wait), reason: retryable[0]?.outcome ?? 'lane_full' },
+  }
+}
+
+/** A released record whose `notBefore` is no further off than this waits in memory; else it is parked again. */
+const longestHold = durationMs(10_000)
+
+/** Whether a delivery that has come up is due. Asked before every attempt, the first one too. */
+export function beforeAttempt(
+  carried: Carried,
+  paused: boolean,
+  policy: RetryPolicy,
+  now: EpochMs,
+): { readonly kind: 'attempt' } | { readonly kind: 'wait'; readonly until: EpochMs } | Decision {
+  if (isWindowOver(carried, now)) {
+    return paused || carried.attempt > 0 ? giveUp(carried, 'retry_window_over') : { kind: 'attempt' }
+  }
+  const ahead = carried.notBefore - now
+  if (ahead > longestHold) return defer(carried, 'not_before', policy, now)
+  if (paused) return defer(carried, 'paused', policy, now)
+  return ahead > 0 ? { kind: 'wait', until: carried.notBefore } : { kind: 'attempt' }
+}
+
+/**
+ * Parks a delivery without an attempt. At the end of its window it is given up instead, unless it was never attempted:
+ * only a pause takes that one attempt from it.
+ */
+export function defer(carried: Carried, cause: DeferralCause, policy: RetryPolicy, now: EpochMs): Decision {
+  if (isWindowOver(carried, now) && (carried.attempt > 0 || cause === 'paused'))
+    return giveUp(carried, 'retry_window_over')
+  if (cause === 'not_before') {
+    const tier = tierFor(durationMs(carried.notBefore - now), policy.tiers)
+    return { kind: 'deferred', tier, cause, carried: { ...carried, reason: cause } }
+  }
+  const tier = deferralTier(carried.deferrals, durationMs(carried.deadline - now), policy.tiers)
+  return { kind: 'deferred', tier, cause, carried: { ...carried, deferrals: carried.deferrals + 1, reason: cause } }
+}
+
+/** True for a delivery whose window has run out before its first attempt: it gets that one, whatever the breaker says. */
+export function mustBeAttempted(carried: Carried, now: EpochMs): boolean {
+  return carried.attempt === 0 && now >= carried.deadline
+}
+
+/**
+ * A destination's webhooks without those that refused this delivery. None when a live edit left only such: an attempt
+ * without calls then ends as the dead letter that they would have made at once.
+ */
+export function webhooksToCall(destination: Destination, carried: Carried): readonly Webhook[] {
+  const { refusedWebhooks } = carried
+  if (refusedWebhooks.length === 0) return destination.webhooks
+  return destination.webhooks.filter(webhook => !refusedWebhooks.includes(webhook.urlHash))
+}
+
+const isWindowOver = (carried: Carried, now: EpochMs): boolean => now > carried.deadline
+
+function giveUp(carried: Carried, reason: DeadLetterReason): Decision {
+  return { kind: 'dead_lettered', reason, carried: { ...carried, reason } }
+}
+
+/** 0 when no call gave any. */
+function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
+  const given = waits.filter(wait => wait !== undefined)
+  return given.length === 0 ? durationMs(0) : durationMs(Math.min(...given))
+}
+
+/** At most 5 are configured at a time; live edits could add more, the headers have room for these. */
+const mostRemembered = 10
+
+/** Puts the outcomes of these calls in the places of those not refused before; what was left out keeps its last one. */
+function remember(carried: Carried, calls: readonly CallOutcome[]): Pick<Carried, 'outcomes' | 'refusedWebhooks'> {
+  const hashes = [...carried.refusedWebhooks]
+  const fresh = calls.map(({ outcome, webhook }) => ({
+    outcome,
+    hash: isRefused(outcome) ? webhook.urlHash : undefined,
+  }))
+  const kept = carried.outcomes
+    .split(',')
+    .filter(Boolean)
+    .map(outcome => {
+      const hash = isRefused(outcome) ? hashes.shift() : undefined
+      return hash === undefined ? (fresh.shift() ?? { outcome, hash }) : { outcome, hash }
+    })
+  const all = [...kept, ...fresh].slice(-mostRemembered)
+  return {
+    outcomes: all.map(({ outcome }) => outcome).join(','),
+    refusedWebhooks: all.map(({ hash }) => hash).filter(hash => hash !== undefined),
+  }
+}
+
+function firstRefusal({ outcomes }: Carried): DeadLetterReason {
+  const refusal = outcomes.split(',').find((outcome): outcome is RefusedOutcome => isRefused(outcome))
+  if (refusal === undefined) throw new TypeError('an attempt without calls on a delivery that nobody refused')
+  return refusal
+}

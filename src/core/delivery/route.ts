@@ -1,0 +1,95 @@
+import type { Event } from '../message/event.ts'
+import type { Destination, Settings, Source } from '../settings.ts'
+import type { JsonText } from '../units.ts'
+import type { DropReason } from './outcome.ts'
+
+/** The source of audience events; known without being configured, and not to be configured. */
+export const audiencesSource = 'hookline.audiences'
+
+/** Who gets what, at one moment: swapped whole when the configuration is reloaded. */
+export interface Routing {
+  readonly sources: ReadonlyMap<string, Source>
+  readonly destinations: ReadonlyMap<string, Destination>
+  /** Every destination connected to a source, disabled ones too, in configuration order. */
+  readonly bySource: ReadonlyMap<string, readonly Destination[]>
+}
+
+export type Route =
+  | {
+      readonly kind: 'deliver'
+      readonly destinations: readonly Destination[]
+      /** One for each destination that does not get the event, or a single `no_destination`. */
+      readonly drops: readonly DropReason[]
+    }
+  | { readonly kind: 'dead_lettered'; readonly reason: 'unknown_source' | 'unknown_destination' }
+
+export type ParkedRoute =
+  | { readonly kind: 'deliver'; readonly destination: Destination }
+  | { readonly kind: 'dropped'; readonly reason: 'disabled' }
+  | { readonly kind: 'dead_lettered'; readonly reason: 'unknown_destination' }
+
+export function createRouting(settings: Pick<Settings, 'sources' | 'destinations'>): Routing {
+  const bySource = new Map<string, Destination[]>(settings.sources.map(source => [source.id, []]))
+  for (const destination of settings.destinations) {
+    for (const id of new Set(destination.sources)) bySource.get(id)?.push(destination)
+  }
+  return {
+    sources: new Map(settings.sources.map(source => [source.id, source])),
+    destinations: new Map(settings.destinations.map(destination => [destination.id, destination])),
+    bySource,
+  }
+}
+
+/** Where an event goes that is seen for the first time. */
+export function route(event: Event, routing: Routing): Route {
+  const { sourceId, destinationId } = event
+  if (sourceId !== audiencesSource && !routing.sources.has(sourceId))
+    return { kind: 'dead_lettered', reason: 'unknown_source' }
+
+  const connected = routing.bySource.get(sourceId) ?? none
+  if (destinationId === undefined) return select(connected, event)
+
+  const named = routing.destinations.get(destinationId)
+  if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
+  // A name narrows what a source is connected to, it connects nothing. Audiences are connected by `audiences.list`.
+  return select(sourceId === audiencesSource || connected.includes(named) ? [named] : none, event)
+}
+
+/** Where a waiting record goes: to its destination, even if its source was removed or disconnected meanwhile. */
+export function routeParked(destinationId: string, routing: Routing): ParkedRoute {
+  const destination = routing.destinations.get(destinationId)
+  if (destination === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
+  return destination.enabled ? { kind: 'deliver', destination } : { kind: 'dropped', reason: 'disabled' }
+}
+
+const none: readonly never[] = []
+
+function select(connected: readonly Destination[], { message }: Event): Route {
+  if (connected.length === 0) return { kind: 'deliver', destinations: none, drops: ['no_destination'] }
+  const selected = isSelected(message.integrations)
+  if (selected && connected.every(isEnabled)) return { kind: 'deliver', destinations: connected, drops: none }
+  return {
+    kind: 'deliver',
+    destinations: selected ? connected.filter(isEnabled) : none,
+    drops: connected.flatMap(({ enabled }): DropReason[] => {
+      if (!enabled) return ['disabled']
+      return selected ? [] : ['not_selected']
+    }),
+  }
+}
+
+const isEnabled = (destination: Destination): boolean => destination.enabled
+
+/** Whether a message's `integrations` let it go to webhooks (A1.4, A4.2 "Selecting destinations"). */
+function isSelected(integrations: JsonText | undefined): boolean {
+  // Only a boolean `false` switches anything off: the usual map needs no parsing.
+  if (integrations === undefined || !integrations.includes('false')) return true
+  const map: unknown = JSON.parse(integrations)
+  if (typeof map !== 'object' || map === null) return true
+  const own: unknown = Object.hasOwn(map, 'Webhooks') ? (map as Record<string, unknown>)['Webhooks'] : undefined
+  if (typeof own === 'boolean') return own
+  // An object holds settings for the destination, which switches it on; PHP writes an empty one as `[]`.
+  if (Array.isArray(own) ? own.length === 0 : typeof own === 'object' && own !== null) return true
+  const all = ['All', 'all', 'ALL'].find(name => Object.hasOwn(map, name))
+  return all === undefined || (map as Record<string, unknown>)[all] !== false
+}
