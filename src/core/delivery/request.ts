@@ -1,0 +1,141 @@
+import { createHmac } from 'node:crypto'
+import type { WebhookCall } from '../ports.ts'
+import type { Destination, PayloadSettings, Webhook } from '../settings.ts'
+import type { EpochMs, JsonText, Secret } from '../units.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+/** The POSTs of one attempt, ready to send: same body, same signature, each with its webhook's own headers. */
+export function callsOf(delivery: {
+  readonly destination: Destination
+  readonly webhooks: readonly Webhook[]
+  readonly body: JsonText
+  readonly messageId: string
+  /** When the attempt is made. */
+  readonly at: EpochMs
+  readonly payload: PayloadSettings
+}): readonly WebhookCall[] {
+  const { webhooks, body, payload } = delivery
+  const own = attemptHeaders(delivery)
+  return webhooks.map(webhook => ({
+    url: webhook.url,
+    headers: { ...standingHeaders(webhook, payload.userAgent), ...own },
+    body,
+  }))
+}
+
+/** X-Signature (A5.3): lower-case hex HMAC-SHA1 of the body's UTF-8 bytes, keyed with the secret's. */
+export function sign(secret: Secret, body: string): string {
+  return createHmac('sha1', secret.reveal()).update(body).digest('hex')
+}
+
+/** What all calls of an attempt have in common and no other attempt has. */
+function attemptHeaders(delivery: Parameters<typeof callsOf>[0]): Headers {
+  const { destination, body, messageId, payload } = delivery
+  const headers: Record<string, string> = {}
+  if (payload.messageIdHeader) headers['X-Message-Id'] = messageId
+  const [first] = destination.secrets
+  // A5.5: without a shared secret nothing is signed, by no scheme.
+  if (first === undefined) return headers
+  headers['X-Signature'] = sign(first, body)
+  if (payload.standardWebhooks) addStandardWebhooks(headers, delivery)
+  return headers
+}
+
+/** https://www.standardwebhooks.com: every secret signs, so that a receiver may switch to the new one at any time. */
+function addStandardWebhooks(headers: Record<string, string>, delivery: Parameters<typeof callsOf>[0]): void {
+  const timestamp = String(Math.floor(delivery.at / 1_000))
+  const signed = `${delivery.messageId}.${timestamp}.${delivery.body}`
+  headers['webhook-id'] = delivery.messageId
+  headers['webhook-timestamp'] = timestamp
+  headers['webhook-signature'] = delivery.destination.secrets
+    .map(secret => `v1,${createHmac('sha256', standardKey(secret)).update(signed).digest('base64')}`)
+    .join(' ')
+}
+
+const standardSecretPattern = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+
+function standardKey(secret: Secret): Buffer {
+  const [, base64] = standardSecretPattern.exec(secret.reveal()) ?? []
+  return base64 === undefined ? Buffer.from(secret.reveal()) : Buffer.from(base64, 'base64')
+}
+
+const standing = new WeakMap<Webhook, { readonly userAgent: string; readonly headers: Headers }>()
+
+/** What is the same for every call of a webhook, made once. A static header stands in place of ours of that name. */
+function standingHeaders(webhook: Webhook, userAgent: string): Headers {
+  const known = standing.get(webhook)
+  if (known?.userAgent === userAgent) return known.headers
+  const ours = {
+    'User-Agent': `${userAgent}/1.0`,
+    'Content-Type': 'application/json',
+    // Both would otherwise be added by the HTTP client: the answer's body is not used, least of all unpacked (A4.1).
+    Accept: '*/*',
+    'Accept-Encoding': 'identity',
+  }
+  const given = new Set(Object.keys(webhook.headers).map(name => name.toLowerCase()))
+  const kept = Object.entries(ours).filter(([name]) => !given.has(name.toLowerCase()))
+  const headers = { ...Object.fromEntries(kept), ...webhook.headers }
+  standing.set(webhook, { userAgent, headers })
+  return headers
+}
+
+/** Headers that are Hookline's or HTTP's to give, in lower case. */
+const reservedNames = new Set([
+  'host',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+  'keep-alive',
+  'user-agent',
+  'x-signature',
+  'x-message-id',
+])
+const reservedPrefixes = ['proxy-', 'webhook-']
+/** RFC 9110 5.6.2 */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+/** RFC 9110 5.5: TAB, visible ASCII with space, and bytes from 0x80, which Node writes as Latin-1. */
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
+
+const maxValueBytes = 4_096
+const maxBytesOfAll = 8_192
+
+/** Why a static header cannot be configured; undefined when it can. Values may be credentials: none is ever in the text. */
+export function refuseHeader(name: string, value: string): string | undefined {
+  const quoted = JSON.stringify(name)
+  const lower = name.toLowerCase()
+  if (!token.test(name)) return `header name ${quoted} is not valid: use letters, digits and !#$%&'*+-.^_\`|~`
+  // The one token that plain objects, which HTTP clients keep headers in, cannot hold.
+  if (name === '__proto__') return `header name ${quoted} cannot be sent`
+  if (reservedNames.has(lower) || reservedPrefixes.some(prefix => lower.startsWith(prefix))) {
+    return `header ${quoted} is set by Hookline or by HTTP itself: remove it`
+  }
+  if (!fieldValue.test(value)) {
+    return `the value of header ${quoted} holds a line break or another character that HTTP does not allow (TAB, 0x20-0x7e and 0x80-0xff are)`
+  }
+  // One byte a character, after the check above.
+  if (value.length > maxValueBytes) {
+    return `the value of header ${quoted} is ${value.length} bytes long, more than ${maxValueBytes}`
+  }
+  return undefined
+}
+
+/** Why a webhook's static headers do not go together; undefined when they do. Each one passed `refuseHeader` before. */
+export function refuseHeaders(headers: Readonly<Record<string, string>>): string | undefined {
+  const seen = new Map<string, string>()
+  let bytes = 0
+  for (const [name, value] of Object.entries(headers)) {
+    const twin = seen.get(name.toLowerCase())
+    if (twin !== undefined)
+      return `header ${JSON.stringify(name)} stands twice, also as ${JSON.stringify(twin)}: names ignore case`
+    seen.set(name.toLowerCase(), name)
+    bytes += name.length + value.length
+  }
+  return bytes > maxBytesOfAll ? `the headers are ${bytes} bytes together, more than ${maxBytesOfAll}` : undefined
+}
