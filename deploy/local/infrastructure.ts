@@ -1,0 +1,114 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startBroker } from './broker.ts'
+import { findJava, oldestJava } from './java.ts'
+import { kafkaJarsAreCached } from './kafka-jars.ts'
+import { hasMaven } from './maven.ts'
+import { freePorts } from './ports.ts'
+import { registryIsCached, startRegistry } from './registry.ts'
+import { type Attempt, firstOpenWay, type Way } from './ways.ts'
+
+export interface Kafka {
+  readonly brokers: readonly string[]
+  /** Resolves with how it ended when we started it and it ended; never for one that was found. */
+  readonly ended: Promise<string>
+  /** Ends it when we started it; what was found stays. */
+  stop(): Promise<void>
+}
+
+export interface SchemaRegistry {
+  readonly url: string
+  readonly ended: Promise<string>
+  stop(): Promise<void>
+}
+
+export interface Place {
+  /** Where data is kept over restarts, and the port; without them: thrown away at the stop, on a free port. */
+  readonly dataDir?: string
+  readonly port?: number
+  readonly env?: NodeJS.ProcessEnv
+  /** Told in one line what was taken, and why not what comes before it. */
+  readonly log?: (line: string) => void
+}
+
+const never = new Promise<string>(() => {})
+const found = { ended: never, stop: async () => {} }
+const installJava = `Install Java ${oldestJava} or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jre-headless maven; macOS: brew install openjdk maven)`
+
+/**
+ * A real Kafka: the cluster that KAFKA_BROKERS names, else a container, else Kafka's own jars on the local Java.
+ * @throws NothingAvailable with what is missing, or the error of a broker that did not start.
+ */
+export async function findOrStartKafka(
+  place: Place & { properties?: Readonly<Record<string, string>> } = {},
+): Promise<Kafka> {
+  const { env = process.env, log = say } = place
+  return firstOpenWay('Kafka', [kafkaOf(env), jars(place)], log)
+}
+
+/** A schema registry: what SCHEMA_REGISTRY_URL names, else Apicurio on the local Java. Throws as `findOrStartKafka` does. */
+export async function findOrStartRegistry(place: Place = {}): Promise<SchemaRegistry> {
+  const { env = process.env, log = say } = place
+  return firstOpenWay('schema registry', [registryOf(env), apicurio(place)], log)
+}
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+const kafkaOf = (env: NodeJS.ProcessEnv): Way<Kafka> => ({
+  name: 'KAFKA_BROKERS',
+  async attempt() {
+    const brokers = (env['KAFKA_BROKERS'] ?? '')
+      .split(',')
+      .map(each => each.trim())
+      .filter(Boolean)
+    if (brokers.length === 0) return closed('not set', 'Set it to a cluster that may be used: KAFKA_BROKERS=host:9092')
+    return { kind: 'got', it: { ...found, brokers } }
+  },
+})
+
+const jars = (place: Place & { properties?: Readonly<Record<string, string>> }): Way<Kafka> => ({
+  name: "Kafka's jars",
+  async attempt() {
+    const lacking = await lackingForJava(kafkaJarsAreCached())
+    if (lacking !== undefined) return closed(lacking, installJava)
+    const dataDir = place.dataDir ?? (await temporaryDirectory('kafka'))
+    const port = place.port ?? (await freePorts(2))
+    const { properties = {} } = place
+    const broker = await startBroker({ dataDir, port, properties, throwAway: place.dataDir === undefined })
+    return { kind: 'got', it: { brokers: [broker.address], ended: broker.ended, stop: () => broker.stop() } }
+  },
+})
+
+const registryOf = (env: NodeJS.ProcessEnv): Way<SchemaRegistry> => ({
+  name: 'SCHEMA_REGISTRY_URL',
+  async attempt() {
+    const url = env['SCHEMA_REGISTRY_URL']
+    if (!url) return closed('not set', 'Set it to the URL of a Confluent-compatible registry')
+    return { kind: 'got', it: { ...found, url } }
+  },
+})
+
+const apicurio = (place: Place): Way<SchemaRegistry> => ({
+  name: 'Apicurio',
+  async attempt() {
+    const lacking = await lackingForJava(registryIsCached())
+    if (lacking !== undefined) return closed(lacking, installJava)
+    const throwAway = place.dataDir === undefined
+    const dataDir = place.dataDir ?? (await temporaryDirectory('registry'))
+    const port = place.port ?? (await freePorts(1))
+    const registry = await startRegistry({ dataDir, port, store: throwAway ? 'memory' : 'file', throwAway })
+    return { kind: 'got', it: { url: registry.url, ended: registry.ended, stop: () => registry.stop() } }
+  },
+})
+
+const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })
+
+/** What the local Java lacks to run a server; Maven is needed only to fetch it. */
+async function lackingForJava(isCached: boolean): Promise<string | undefined> {
+  const search = await findJava()
+  if (search.kind === 'missing') return search.why
+  return isCached || (await hasMaven()) ? undefined : `Java ${search.java.version} is here, but not Maven (mvn)`
+}
+
+const temporaryDirectory = (what: string): Promise<string> => mkdtemp(join(tmpdir(), `hookline-${what}-`))

@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type GuardedProcess, startGuarded, tailOf } from './guarded-process.ts'
+import { type Java, javaFlags } from './java.ts'
+import { makeOnce } from './user-cache.ts'
+
+const startTimeoutMs = 60_000
+/** Writing a class archive takes 2.5 s on an idle machine. */
+const archivePatienceMs = 60_000
+
+export interface JavaServerOptions {
+  /** As it is called in errors. */
+  readonly name: string
+  readonly java: Java
+  /** More flags for the JVM, then the class or jar and its arguments. */
+  readonly args: readonly string[]
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly dataDir: string
+  /** Remove the data directory at the stop, or when we are killed. */
+  readonly throwAway?: boolean | undefined
+  /** Whether it does its work now; asked until it does. */
+  readonly isReady: () => Promise<boolean>
+}
+
+/**
+ * Starts a server on the local Java and resolves when it is ready. Its output goes to `server.log` in the data directory.
+ * @throws when it ends before, or is not ready within a minute; the message ends with the end of its log.
+ */
+export async function startJavaServer(options: JavaServerOptions): Promise<GuardedProcess> {
+  const { name, java, dataDir, throwAway } = options
+  const logFile = join(dataDir, 'server.log')
+  const server = startGuarded({
+    command: java.command,
+    args: [...javaFlags, ...options.args],
+    env: { ...process.env, ...options.env },
+    logFile,
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(throwAway ? { throwAwayDir: dataDir } : {}),
+  })
+  const clean = async (): Promise<void> => {
+    if (throwAway) await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    await untilReady(server, options.isReady)
+  } catch (error) {
+    await server.kill()
+    const log = await tailOf(logFile)
+    await clean()
+    throw new Error(`${name} did not start: ${(error as Error).message}\n${log}`, { cause: error })
+  }
+  return { ...server, stop: patienceMs => server.stop(patienceMs).then(clean) }
+}
+
+async function untilReady(server: GuardedProcess, isReady: () => Promise<boolean>): Promise<void> {
+  let end: string | undefined
+  void server.ended.then(how => {
+    end = how
+  })
+  const deadline = performance.now() + startTimeoutMs
+  while (end === undefined) {
+    if (await isReady()) return
+    if (performance.now() > deadline) throw new Error(`it was not ready within ${startTimeoutMs / 1000} s`)
+    await delay(20)
+  }
+  throw new Error(`it ended with ${end}`)
+}
+
+/**
+ * The flag for a class archive (AppCDS), which halves a server's start. Made once for each build of Java by a server that is started and
+ * stopped for it; an empty file marks a Java that cannot make one.
+ */
+export async function classArchive(
+  home: string,
+  java: Java,
+  start: (dataDir: string, flag: string) => Promise<{ stop(patienceMs: number): Promise<void> }>,
+): Promise<readonly string[]> {
+  const archive = await makeOnce(join(home, `classes-${java.fingerprint}.jsa`), async temporary => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'hookline-archive-'))
+    try {
+      const server = await start(dataDir, `-XX:ArchiveClassesAtExit=${temporary}`)
+      await server.stop(archivePatienceMs)
+    } catch {
+      // Slower starts are the whole damage; a real fault shows at the start that follows.
+    }
+    await rm(dataDir, { recursive: true, force: true })
+    if (!existsSync(temporary)) await writeFile(temporary, '')
+  })
+  return (await stat(archive)).size > 0 ? [`-XX:SharedArchiveFile=${archive}`] : []
+}

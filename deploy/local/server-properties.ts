@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+
+export interface ServerProperties {
+  readonly logDir: string
+  /** Of the broker; its controller takes the next one. */
+  readonly port: number
+  /** Beats the properties below. */
+  readonly properties?: Readonly<Record<string, string>>
+}
+
+/** `server.properties` of a single broker that is its own controller, on the loopback interface only. */
+export function serverProperties({ logDir, port, properties = {} }: ServerProperties): string {
+  const controller = port + 1
+  const all: Record<string, string> = {
+    'process.roles': 'broker,controller',
+    'node.id': '1',
+    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'log.dirs': logDir,
+    // A topic that somebody forgot must fail, not appear with one partition.
+    'auto.create.topics.enable': 'false',
+    'default.replication.factor': '1',
+    'min.insync.replicas': '1',
+    ...internalTopic('offsets.topic', ''),
+    ...internalTopic('transaction.state.log', '.isr'),
+    ...internalTopic('share.coordinator.state.topic', '.isr'),
+    // The first member of a group need not wait for others.
+    'group.initial.rebalance.delay.ms': '0',
+    'num.network.threads': '2',
+    'num.io.threads': '4',
+    'background.threads': '2',
+    'log.cleaner.dedupe.buffer.size': '16777216',
+    ...properties,
+  }
+  return Object.entries(all)
+    .map(([key, value]) => `${key}=${escapeValue(value)}\n`)
+    .join('')
+}
+
+/** One broker can hold one replica; four partitions instead of fifty make the first use of a group or a transaction quick. */
+function internalTopic(prefix: string, minIsr: string): Record<string, string> {
+  return {
+    [`${prefix}.replication.factor`]: '1',
+    [`${prefix}.num.partitions`]: '4',
+    ...(minIsr === '' ? {} : { [`${prefix}.min${minIsr}`]: '1' }),
+  }
+}
+
+/** A backslash begins an escape in a Java properties file. */
+const escapeValue = (value: string): string => value.replaceAll('\\', '\\\\')
+
+/** `meta.properties`: what makes a formatted log directory this node of this cluster. */
+export function metaProperties(clusterId: string, nodeId = 1): string {
+  return `version=1\nnode.id=${nodeId}\ncluster.id=${clusterId}\ndirectory.id=${newId()}\n`
+}
+
+/** A Kafka id: 16 random bytes in base64url. Never with a leading `-`, which Kafka's command line would take for an option. */
+export function newId(): string {
+  return randomBytes(16).toString('base64url').replace(/^-/, 'A')
+}

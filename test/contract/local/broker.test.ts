@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { Kafka, logLevel } from 'kafkajs'
+import { type Broker, startBroker } from '../../../deploy/local/broker.ts'
+import { clusterMetadata } from '../../../deploy/local/metadata-probe.ts'
+import { freePorts } from '../../../deploy/local/ports.ts'
+
+const kafka = (address: string): Kafka => new Kafka({ brokers: [address], logLevel: logLevel.NOTHING })
+
+async function write(address: string, topic: string, value: string): Promise<void> {
+  const producer = kafka(address).producer()
+  await producer.connect()
+  await producer.send({ topic, acks: -1, messages: [{ value }] })
+  await producer.disconnect()
+}
+
+async function readFirst(address: string, topic: string): Promise<string | undefined> {
+  const consumer = kafka(address).consumer({ groupId: 'reader' })
+  await consumer.connect()
+  await consumer.subscribe({ topic, fromBeginning: true })
+  const value = await new Promise<string | undefined>((resolve, reject) => {
+    consumer.run({ eachMessage: async ({ message }) => resolve(message.value?.toString()) }).catch(reject)
+  })
+  await consumer.disconnect()
+  return value
+}
+
+async function topics(address: string): Promise<string[]> {
+  const admin = kafka(address).admin()
+  await admin.connect()
+  try {
+    return await admin.listTopics()
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+describe('a local broker', () => {
+  let dataDir: string
+  let port: number
+  let broker: Broker
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'hookline-broker-test-'))
+    port = await freePorts(2)
+    broker = await startBroker({ dataDir, port })
+  })
+  afterAll(async () => {
+    await broker.stop()
+    await rm(dataDir, { recursive: true })
+  })
+
+  it('answers as the only broker of its cluster', async () => {
+    expect(await clusterMetadata('127.0.0.1', port)).toEqual({
+      clusterId: expect.stringMatching(/^[\w-]{22}$/),
+      brokers: [broker.address],
+    })
+  })
+
+  it('supports the newer group protocol: the directory was formatted with its feature levels', async () => {
+    const admin = kafka(broker.address).admin()
+    await admin.connect()
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [
+        { type: 4, name: '1', configNames: ['group.coordinator.rebalance.protocols', 'auto.create.topics.enable'] },
+      ],
+    })
+    await admin.disconnect()
+    const values = Object.fromEntries(resources[0]!.configEntries.map(each => [each.configName, each.configValue]))
+    expect(values['group.coordinator.rebalance.protocols']).toContain('consumer')
+    expect(values['auto.create.topics.enable']).toBe('false')
+  })
+
+  it.each(['stop', 'kill'] as const)('keeps acknowledged records over %s and a restart on the same data', async end => {
+    const topic = `survives-${end}`
+    const admin = kafka(broker.address).admin()
+    await admin.connect()
+    await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] })
+    await admin.disconnect()
+    await write(broker.address, topic, `written before ${end}`)
+    await broker[end]()
+    expect(await broker.ended).toBe(end === 'kill' ? 'signal SIGKILL' : 'exit code 143')
+    broker = await startBroker({ dataDir, port })
+    expect(await topics(broker.address)).toContain(topic)
+    expect(await readFirst(broker.address, topic)).toBe(`written before ${end}`)
+  })
+
+  it.each([0, -1])('refuses a port that is in use, before it starts anything (offset %i)', async offset => {
+    const other = join(dataDir, 'never-made')
+    await expect(startBroker({ dataDir: other, port: port + offset })).rejects.toThrow(
+      `Kafka cannot listen on 127.0.0.1:${port}: the port is in use`,
+    )
+    expect(existsSync(other)).toBe(false)
+  })
+
+  it('shows the end of its log when it does not come up', async () => {
+    const start = startBroker({
+      dataDir: join(dataDir, 'bad'),
+      port: await freePorts(2),
+      properties: { 'log.dirs': '' },
+    })
+    await expect(start).rejects.toThrow(/^Kafka did not start: it ended with exit code 1\n[\s\S]*ConfigException/)
+  })
+})
+
+describe('a throw-away broker', () => {
+  it('takes its data with it', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'hookline-broker-test-'))
+    const broker = await startBroker({ dataDir, port: await freePorts(2), throwAway: true })
+    await broker.stop()
+    expect(existsSync(dataDir)).toBe(false)
+  })
+})
