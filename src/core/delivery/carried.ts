@@ -5,6 +5,8 @@ import { type DeadLetterReason, isRefused } from './outcome.ts'
 
 export interface Origin extends TopicPartition {
   readonly offset: number
+  /** The record's own: what a foreign producer left out is taken from it, the same whenever a parked copy is read. */
+  readonly timestamp: EpochMs
 }
 
 /** What a delivery takes along through retry and dead-letter topics, in the headers of its record. */
@@ -54,7 +56,7 @@ export function firstCarried(
     reason: '',
     outcomes: '',
     refusedWebhooks: [],
-    origin: { topic: record.topic, partition: record.partition, offset: record.offset },
+    origin: { topic: record.topic, partition: record.partition, offset: record.offset, timestamp: record.timestamp },
     round: 0,
     messageId,
   }
@@ -74,6 +76,7 @@ const fields: Readonly<Record<string, (carried: Partial<Carried>) => string | nu
   'origin-topic': carried => carried.origin?.topic,
   'origin-partition': carried => carried.origin?.partition,
   'origin-offset': carried => carried.origin?.offset,
+  'origin-timestamp': carried => carried.origin?.timestamp,
   round: carried => carried.round,
   'message-id': carried => carried.messageId,
 }
@@ -109,12 +112,23 @@ export function parseCarried(headers: RecordHeaders): Carried | undefined {
       topic: text('origin-topic'),
       partition: integer('origin-partition'),
       offset: integer('origin-offset'),
+      timestamp: epochMs(integer('origin-timestamp')),
     },
     round: integer('round'),
     messageId: text('message-id'),
   }
   const { attempt, deferrals, startedAt, deadline, notBefore, round, origin } = carried
-  const numbers = [attempt, deferrals, startedAt, deadline, notBefore, round, origin.partition, origin.offset]
+  const numbers = [
+    attempt,
+    deferrals,
+    startedAt,
+    deadline,
+    notBefore,
+    round,
+    origin.partition,
+    origin.offset,
+    origin.timestamp,
+  ]
   const isWhole =
     [carried.destination, carried.messageId, origin.topic].every(Boolean) &&
     numbers.every(Number.isSafeInteger) &&
@@ -138,8 +152,8 @@ export function deadLetterRecord(
   reason: DeadLetterReason,
   code?: RejectionCode,
 ): OutgoingRecord {
-  const { topic, partition, offset } = record
-  const carried = { outcomes: code ?? '', origin: { topic, partition, offset }, round: 0, ...known, reason }
+  const { topic, partition, offset, timestamp } = record
+  const carried = { outcomes: code ?? '', origin: { topic, partition, offset, timestamp }, round: 0, ...known, reason }
   const { origin, round } = carried
   const key = `${known?.destination ?? '-'}/${origin.topic}/${origin.partition}/${origin.offset}/${round}`
   const headers = replaceHeaders(record, carried)

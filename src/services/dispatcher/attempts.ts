@@ -1,0 +1,89 @@
+import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
+import { classify } from '../../core/delivery/outcome.ts'
+import { bodyOf } from '../../core/delivery/payload.ts'
+import type { Places } from '../../core/delivery/places.ts'
+import { callsOf } from '../../core/delivery/request.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { CallResult, Clock, Logger, WebhookTransport } from '../../core/ports.ts'
+import type { Destination, PayloadSettings, Webhook } from '../../core/settings.ts'
+import type { Delivery } from './delivery.ts'
+
+interface Deps {
+  readonly transport: WebhookTransport
+  readonly places: Places
+  readonly payload: () => PayloadSettings
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** A call has ended and its place is free. */
+  readonly onCallEnd: () => void
+}
+
+/**
+ * Makes one attempt: a call to each of `webhooks`, in parallel. `onEnd` is called once, at the first success or when all calls
+ * have ended without one (A4.1); the calls still under way then run out and are only counted. Without webhooks (a live edit
+ * left only those that refused this delivery) it ends at once.
+ */
+export type MakeAttempt = (
+  delivery: Delivery,
+  destination: Destination,
+  webhooks: readonly Webhook[],
+  leftOut: number,
+  onEnd: (attempt: Attempt) => void,
+) => void
+
+export function createAttempts(deps: Deps): MakeAttempt {
+  const { transport, places, clock, metrics } = deps
+
+  return (delivery, destination, webhooks, leftOut, onEnd) => {
+    const at = clock.now()
+    const { message } = delivery.event
+    delivery.of.body ??= bodyOf(message, deps.payload())
+    const calls = callsOf({
+      destination,
+      webhooks,
+      body: delivery.of.body,
+      messageId: delivery.carried.messageId,
+      at,
+      payload: deps.payload(),
+    })
+    const outcomes: (CallOutcome | undefined)[] = calls.map(() => undefined)
+    let underWay = calls.length
+    let hasEnded = false
+    const end = (): void => {
+      hasEnded = true
+      const ended = outcomes.filter(outcome => outcome !== undefined)
+      onEnd({ number: delivery.carried.attempt + 1, at, calls: ended, leftOut })
+    }
+    if (calls.length === 0) return end()
+    calls.forEach((call, index) => {
+      const webhook = webhooks[index] as Webhook
+      places.take(webhook)
+      const startedAt = clock.monotonic()
+      transport.post(call, result => {
+        places.release(webhook)
+        metrics.webhookCallSeconds.observe({}, (clock.monotonic() - startedAt) / 1000)
+        const outcome = noteOutcome(destination, webhook, result)
+        outcomes[index] = outcome
+        underWay--
+        if (!hasEnded && (outcome.outcome === 'delivered' || underWay === 0)) end()
+        deps.onCallEnd()
+      })
+    })
+  }
+
+  function noteOutcome(destination: Destination, webhook: Webhook, result: CallResult): CallOutcome {
+    const labels = { destination: destination.id, webhook: webhook.label }
+    const outcome = classify(result)
+    metrics.webhookCalls.inc({ ...labels, outcome })
+    if (result.kind === 'answered' && result.status === 410) {
+      metrics.webhooksGone.inc(labels)
+      deps.logger.warn(labels, 'endpoint answered 410: gone for good; remove it from the configuration')
+    }
+    if (outcome === 'tls_untrusted' || outcome === 'blocked_address' || outcome === 'internal') {
+      const { code, detail } = result as Extract<CallResult, { kind: 'failed' }>
+      deps.logger.error({ ...labels, outcome, code, detail }, 'call not possible')
+    }
+    return { webhook, outcome, retryAfter: result.kind === 'answered' ? result.retryAfter : undefined }
+  }
+}

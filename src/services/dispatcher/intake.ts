@@ -1,0 +1,123 @@
+import { type Carried, firstCarried, parseCarried } from '../../core/delivery/carried.ts'
+import { type Routing, route } from '../../core/delivery/route.ts'
+import { type Event, keyOf, normaliseEvent } from '../../core/message/event.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
+import type { DeliverySettings } from '../../core/settings.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { type Delivery, OpenRecord } from './delivery.ts'
+import { createSchemaWait, type SchemaWait } from './schema-wait.ts'
+import type { Settle } from './settle.ts'
+import type { Shard } from './shard.ts'
+
+interface Deps {
+  readonly codec: EventCodec
+  readonly routing: () => Routing
+  readonly delivery: Pick<DeliverySettings, 'window' | 'ordering'>
+  readonly topics: TopicNames
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly settle: Settle
+  readonly enqueue: (delivery: Delivery) => void
+}
+
+/** Takes records up: decodes, normalises what foreign producers wrote, routes, and hands each delivery on. */
+export class Intake {
+  readonly #deps: Deps
+  readonly #schemaWait: SchemaWait
+  readonly #open = new Set<OpenRecord>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#schemaWait = createSchemaWait({
+      ...deps,
+      decode: open => this.#decode(open),
+      unknown: open => deps.settle.refused(open, 'undecodable'),
+    })
+  }
+
+  /** Records taken up and not done, oldest first. */
+  get open(): ReadonlySet<OpenRecord> {
+    return this.#open
+  }
+
+  take(record: LogRecord, shard: Shard): void {
+    const open = new OpenRecord(record, shard, this.#deps.clock.monotonic(), () => {
+      this.#open.delete(open)
+      shard.done(record)
+    })
+    this.#open.add(open)
+    if (this.#schemaWait.holds(shard)) this.#schemaWait.queue(open)
+    else this.#decode(open)
+  }
+
+  #decode(open: OpenRecord): void {
+    const { codec, topics } = this.#deps
+    const { record } = open
+    const isParked = topics.tierOf(record.topic) !== undefined
+    const carried = isParked ? parseCarried(record.headers) : undefined
+    if (isParked && carried === undefined)
+      return this.#refuseBytes(open, 'headers of a parked delivery are missing or malformed')
+    if (record.value === null) return this.#refuseBytes(open, 'the value is null', carried)
+    const decoded = codec.decode(record.value, carried?.origin.timestamp ?? record.timestamp)
+    switch (decoded.kind) {
+      case 'event':
+        return decoded.event.canonical
+          ? this.#accept(open, decoded.event, carried)
+          : this.#normalise(open, decoded.event, carried)
+      case 'schema_needed':
+        return this.#schemaWait.start(open, decoded.schemaId)
+      case 'undecodable':
+        return this.#refuseBytes(open, decoded.detail, carried)
+    }
+  }
+
+  #refuseBytes(open: OpenRecord, detail: string, carried?: Carried): void {
+    this.#deps.logger.warn({ ...positionOf(open.record), detail }, 'event cannot be decoded')
+    this.#deps.settle.refused(open, 'undecodable', { carried })
+  }
+
+  #normalise(open: OpenRecord, foreign: Event, carried: Carried | undefined): void {
+    const { logger, metrics, settle } = this.#deps
+    const { topic, partition, offset } = open.record
+    // From the position, not from chance: the message has the same id whenever its record, or a parked copy of it, is read.
+    const newId = (): string => carried?.messageId ?? `${topic}/${partition}/${offset}`
+    const normalised = normaliseEvent(foreign, newId)
+    if (normalised.kind === 'rejected') {
+      logger.warn(
+        { ...positionOf(open.record), code: normalised.code, detail: normalised.message },
+        'event is not valid',
+      )
+      return settle.refused(open, 'invalid_message', { code: normalised.code, carried })
+    }
+    if (normalised.droppedKeys > 0) metrics.droppedKeys.inc({}, normalised.droppedKeys)
+    this.#accept(open, normalised.event, carried)
+  }
+
+  #accept(open: OpenRecord, event: Event, carried: Carried | undefined): void {
+    if (carried !== undefined) {
+      this.#deliver(open, event, carried, undefined)
+      return open.release()
+    }
+    const { clock, delivery, metrics, routing, settle } = this.#deps
+    const routed = route(event, routing())
+    if (routed.kind === 'dead_lettered') return settle.refused(open, routed.reason)
+    for (const reason of routed.drops) metrics.drops.inc({ reason })
+    const orderKey = delivery.ordering === 'key' ? keyOf(event.message) : undefined
+    for (const { id } of routed.destinations) {
+      const first = firstCarried(open.record, id, event.message.messageId, clock.now(), delivery.window)
+      this.#deliver(open, event, first, orderKey)
+    }
+    open.release()
+  }
+
+  #deliver(of: OpenRecord, event: Event, carried: Carried, orderKey: string | undefined): void {
+    of.hold()
+    this.#deps.enqueue({ of, event, orderKey, carried })
+  }
+}
+
+function positionOf({ topic, partition, offset }: LogRecord): { topic: string; partition: number; offset: number } {
+  return { topic, partition, offset }
+}

@@ -1,0 +1,87 @@
+import type {
+  Clock,
+  LogConsumer,
+  LogConsumerHandlers,
+  LogRecord,
+  Position,
+  RecordBatch,
+  TopicPartition,
+} from '../../core/ports.ts'
+import { durationMs, type EpochMs } from '../../core/units.ts'
+import { Shard } from './shard.ts'
+
+interface Deps {
+  readonly consumer: LogConsumer
+  readonly clock: Clock
+  /** When a record may be taken up. Undefined: at once (live topics). */
+  readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
+  readonly onRecord: (record: LogRecord, shard: Shard) => void
+  readonly onBatchEnd: () => void
+}
+
+/** The partitions that one consumer has been given: their shards, what of them is due, how far each is done. */
+export interface Partitions {
+  readonly handlers: LogConsumerHandlers
+  shards(): Iterable<Shard>
+}
+
+export function createPartitions({ consumer, clock, dueAt, onRecord, onBatchEnd }: Deps): Partitions {
+  const shards = new Map<string, Shard>()
+  const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
+
+  function revoke(partition: TopicPartition): void {
+    const shard = shards.get(keyOf(partition))
+    if (shard === undefined) return
+    shard.revoked = true
+    shards.delete(keyOf(partition))
+  }
+
+  function assign(position: Position): void {
+    revoke(position)
+    shards.set(keyOf(position), new Shard(position, consumer))
+  }
+
+  /** Parked records fall due in the order in which they were appended: the first one that is not due ends the batch. */
+  function waitUntilDue(shard: Shard, record: LogRecord, wait: number): void {
+    shard.hold('not_due')
+    consumer.seek(shard, record.offset)
+    clock.after(durationMs(wait), () => shard.unhold('not_due'))
+  }
+
+  function onRecords(batch: RecordBatch): void {
+    const shard = shards.get(keyOf(batch))
+    // While it waits, the position stands at the first record that is not due: what an earlier fetch still brings comes again.
+    if (shard === undefined || shard.holds('not_due')) return
+    shard.highWatermark = batch.highWatermark
+    takeWhatIsDue(shard, batch)
+    onBatchEnd()
+  }
+
+  function takeWhatIsDue(shard: Shard, batch: RecordBatch): void {
+    const now = clock.now()
+    for (const record of batch.records) {
+      if (record.offset < shard.tracker.received) continue
+      const wait = dueAt === undefined ? 0 : dueAt(record) - now
+      if (wait > 0) return waitUntilDue(shard, record, wait)
+      shard.opened(record)
+      onRecord(record, shard)
+    }
+    shard.tracker.advance(batch.nextOffset)
+  }
+
+  return {
+    handlers: {
+      onAssigned: positions => positions.forEach(assign),
+      onRevoked: partitions => partitions.forEach(revoke),
+      onRecords,
+      positions: () =>
+        [...shards.values()].map(({ topic, partition, tracker }) => ({
+          topic,
+          partition,
+          offset: tracker.committable,
+          metadata: '',
+        })),
+    },
+    shards: () => shards.values(),
+  }
+}

@@ -1,0 +1,120 @@
+import { Places } from '../../core/delivery/places.ts'
+import type { Routing } from '../../core/delivery/route.ts'
+import { type DispatcherVitals, dispatcherHealth, type Health } from '../../core/health.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type {
+  Clock,
+  EventCodec,
+  LogConsumer,
+  Logger,
+  LogProducer,
+  LogRecord,
+  WebhookTransport,
+} from '../../core/ports.ts'
+import type { DeliverySettings, PayloadSettings } from '../../core/settings.ts'
+import { type TopicNames, tiersOf } from '../../core/topics.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/units.ts'
+import { createAttempts } from './attempts.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { Intake } from './intake.ts'
+import { createPartitions } from './partitions.ts'
+import { createSettle } from './settle.ts'
+import type { Shard } from './shard.ts'
+
+/** A call is over after 5 s (A4.1), then its copy is written: what is not done by then is done again after the restart. */
+const drainLimit = durationMs(8_000)
+const drainCheckEvery = durationMs(20)
+export interface DispatcherDeps {
+  /** Of the events topic. */
+  readonly live: LogConsumer
+  /** Of all retry topics, a group of its own: a rebalance or a parked partition there never touches live traffic. */
+  readonly retries: LogConsumer
+  readonly producer: LogProducer
+  readonly codec: EventCodec
+  readonly transport: WebhookTransport
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly topics: TopicNames
+  readonly delivery: DeliverySettings
+  /** The configuration as of now. */
+  readonly routing: () => Routing
+  readonly payload: () => PayloadSettings
+}
+
+/** Events and due retries in, deliveries out, until stopped. */
+export interface DispatcherService {
+  /** Resolves when both groups have been joined. */
+  start(): Promise<void>
+  /** Starts nothing new, waits for what is under way, commits, leaves the groups. */
+  stop(): Promise<void>
+  health(): Health
+  /** Sets the gauges to what holds now. */
+  refreshGauges(): void
+}
+
+export function createDispatcherService(deps: DispatcherDeps): DispatcherService {
+  const { live, retries, clock, metrics, logger, topics, delivery: limits } = deps
+  const places = new Places(limits)
+  const settle = createSettle(deps)
+  const policy = { schedule: limits.schedule, window: limits.window, tiers: tiersOf(limits.schedule) }
+  const makeAttempt = createAttempts({ ...deps, places, onCallEnd: () => dispatcher.onCallEnd() })
+  const dispatcher: Dispatcher = new Dispatcher({ ...deps, policy, places, makeAttempt, settle })
+  const intake = new Intake({ ...deps, settle, enqueue: delivery => dispatcher.enqueue(delivery) })
+  const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
+  const taken = {
+    clock,
+    onRecord: (record: LogRecord, shard: Shard) => intake.take(record, shard),
+    onBatchEnd: () => dispatcher.pump(),
+  }
+  const livePartitions = createPartitions({ ...taken, consumer: live, dueAt: undefined })
+  const parkedPartitions = createPartitions({ ...taken, consumer: retries, dueAt })
+  let phase: DispatcherVitals['phase'] = 'joining'
+
+  async function drained(): Promise<boolean> {
+    const deadline = clock.monotonic() + drainLimit
+    const isBusy = (): boolean => dispatcher.underWay > 0 || places.inFlight > 0 || settle.unacknowledged() > 0
+    while (isBusy() && clock.monotonic() < deadline) await pause(clock, drainCheckEvery)
+    return !isBusy()
+  }
+
+  function oldestOpenMs(): number {
+    const [oldest] = intake.open
+    return oldest === undefined ? 0 : clock.monotonic() - oldest.takenUpAt
+  }
+
+  return {
+    async start() {
+      await Promise.all([live.start(livePartitions.handlers), retries.start(parkedPartitions.handlers)])
+      phase = 'joined'
+    },
+    async stop() {
+      phase = 'stopping'
+      dispatcher.close()
+      if (!(await drained()))
+        logger.warn({ waitedMs: drainLimit }, 'not everything has ended in time; it is done again after the restart')
+      await Promise.all([live.stop(), retries.stop()])
+    },
+    health: () =>
+      dispatcherHealth({
+        phase,
+        silenceMs: Math.max(live.silence(), retries.silence()),
+        oldestOpenMs: oldestOpenMs(),
+        unwritableTopics: settle.unwritableTopics(),
+      }),
+    refreshGauges() {
+      metrics.callsInFlight.set({}, places.inFlight)
+      metrics.recordsOpen.set({}, intake.open.size)
+      metrics.oldestOpenSeconds.set({}, oldestOpenMs() / 1000)
+      metrics.unwritableTopics.set({}, settle.unwritableTopics().length)
+      for (const shard of [...livePartitions.shards(), ...parkedPartitions.shards()]) {
+        const lag = Math.max(0, shard.highWatermark - shard.tracker.committable)
+        metrics.consumerLag.set({ topic: shard.topic, partition: String(shard.partition) }, lag)
+      }
+    },
+  }
+}
+
+function pause(clock: Clock, duration: DurationMs): Promise<void> {
+  return new Promise(resolve => clock.after(duration, resolve))
+}
