@@ -1,5 +1,9 @@
 import type { EpochMs } from '../units.ts'
-import type { Message } from './message.ts'
+import { type JsonObject, parseField } from './json.ts'
+import { type Message, type Rejection, rejection } from './message.ts'
+import { murmur2 } from './murmur2.ts'
+import { normalise } from './normalise.ts'
+import { isTimestamp, toIsoTimestamp } from './timestamp.ts'
 
 /** What made an event that no SDK sent. */
 export interface EventOrigin {
@@ -20,4 +24,55 @@ export interface Event {
   readonly canonical: boolean
   readonly origin: EventOrigin | undefined
   readonly message: Message
+}
+
+/** Whom a message is about, always there after `normalise`: the record key, so that one user's messages keep their order. */
+export const keyOf = (message: Message): string | undefined => message.userId ?? message.anonymousId
+
+/** The partition where every Kafka client that agrees with Java's puts this key. */
+export const partitionFor = (key: Buffer, partitions: number): number => (murmur2(key) & 0x7fffffff) % partitions
+
+export interface NormalisedEvent {
+  readonly kind: 'event'
+  readonly event: Event
+  /** How many `__proto__` members were left out. */
+  readonly droppedKeys: number
+}
+
+/**
+ * An event that a foreign producer wrote (`canonical` false) → as our own writers would have written it. Its free-form
+ * parts may be any text; its times are milliseconds already. A `delete` is `unknown_type`: only deletion requests make
+ * them. `newId` must give the same id whenever the same record is read, so make it of topic, partition and offset.
+ */
+export function normaliseEvent(event: Event, newId: () => string): NormalisedEvent | Rejection {
+  const { receivedAt } = event
+  if (!isTimestamp(receivedAt)) return outOfRange('receivedAt')
+  const input = toInput(event.message)
+  if (input.kind === 'rejected') return input
+  const outcome = normalise(input.value, { receivedAt, sentAt: undefined, newId })
+  if (outcome.kind === 'rejected') return outcome
+  const { message, droppedKeys } = outcome
+  return { kind: 'event', event: { ...event, canonical: true, message }, droppedKeys }
+}
+
+const outOfRange = (field: string): Rejection =>
+  rejection('invalid_timestamp', `'${field}' is out of range: send milliseconds since 1970 in the years 0001 to 9999.`)
+
+/** The message as an SDK would have sent it. A foreign producer may have left anything out. */
+function toInput(message: Partial<Message>): { readonly kind: 'input'; readonly value: JsonObject } | Rejection {
+  const value: Record<string, unknown> = { ...message }
+  for (const name of ['properties', 'traits', 'context', 'integrations'] as const) {
+    const text = message[name]
+    if (text === undefined || text === null) continue
+    const parsed = parseField(text, name)
+    if (parsed.kind === 'rejected') return parsed
+    value[name] = parsed.value
+  }
+  const { timestamp } = message
+  if (timestamp !== undefined && timestamp !== null) {
+    if (!isTimestamp(timestamp)) return outOfRange('timestamp')
+    // As text: a small number would be taken for seconds.
+    value['timestamp'] = toIsoTimestamp(timestamp)
+  }
+  return { kind: 'input', value }
 }

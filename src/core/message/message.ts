@@ -71,3 +71,5 @@ export interface Rejection {
   readonly code: RejectionCode
   readonly message: string
 }
+
+export const rejection = (code: RejectionCode, message: string): Rejection => ({ kind: 'rejected', code, message })

@@ -1,0 +1,77 @@
+import type { EpochMs } from '../units.ts'
+import { idOf, messageIdOf, missingIdentifier, textOf } from './identifiers.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { callTypes, type Message, type Rejection, rejection } from './message.ts'
+import { type BatchDefaults, partsOf } from './parts.ts'
+import { correctSkew, parseTimestamp } from './timestamp.ts'
+
+/** How a message came. */
+export interface Reception extends BatchDefaults {
+  readonly receivedAt: EpochMs
+  /** The batch's `sentAt`, for messages without one; what is no time is as if absent. */
+  readonly sentAt: unknown
+  /** Makes the id of a message that has none. */
+  readonly newId: () => string
+}
+
+export interface Normalised {
+  readonly kind: 'message'
+  readonly message: Message
+  /** How many `__proto__` members were left out. */
+  readonly droppedKeys: number
+}
+
+/**
+ * Any call as SDKs send it → the one form that is stored and delivered, or why it is not taken. `input` is what JSON.parse
+ * gives (`parseJson`, so that large numeric ids keep their digits).
+ */
+export function normalise(input: unknown, reception: Reception): Normalised | Rejection {
+  if (!isObject(input)) return rejection('not_an_object', 'A message must be a JSON object: send { "type": …, … }.')
+  const type = callTypes.find(callType => callType === input['type'])
+  if (type === undefined) return rejection('unknown_type', `'type' must be one of ${callTypes.join(', ')}.`)
+  const identifiers = {
+    userId: idOf(input['userId']),
+    anonymousId: idOf(input['anonymousId']),
+    groupId: idOf(input['groupId']),
+    previousId: idOf(input['previousId']),
+    event: textOf(input['event']),
+  }
+  const missing = missingIdentifier(type, identifiers)
+  if (missing !== undefined) return missing
+  const timestamp = timestampOf(input, reception)
+  if (typeof timestamp === 'object') return timestamp
+  const parts = partsOf(type, input, reception)
+  if (parts.kind === 'rejected') return parts
+  const message: Message = {
+    type,
+    messageId: messageIdOf(input['messageId'], reception.newId),
+    userId: identifiers.userId,
+    anonymousId: identifiers.anonymousId,
+    groupId: identifiers.groupId,
+    previousId: identifiers.previousId,
+    event: identifiers.event,
+    name: textOf(input['name']),
+    category: textOf(input['category']),
+    timestamp,
+    properties: parts.texts.properties,
+    traits: parts.texts.traits,
+    context: parts.texts.context,
+    integrations: parts.texts.integrations,
+  }
+  return { kind: 'message', message, droppedKeys: parts.droppedKeys }
+}
+
+function timestampOf(input: JsonObject, { receivedAt, sentAt }: Reception): EpochMs | Rejection {
+  // RudderStack's Node and Go libraries send only `originalTimestamp`.
+  const field = isAbsent(input['timestamp']) ? 'originalTimestamp' : 'timestamp'
+  const given = input[field]
+  if (isAbsent(given)) return receivedAt
+  const timestamp = parseTimestamp(given)
+  if (timestamp === undefined) return rejection('invalid_timestamp', `'${field}' is no time. ${timestampForms}`)
+  return correctSkew({ timestamp, sentAt: parseTimestamp(input['sentAt']) ?? parseTimestamp(sentAt), receivedAt })
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null
+
+const timestampForms =
+  'Send an existing date of the years 0001 to 9999 in ISO 8601 (2015-02-02T10:00:00.000Z), or milliseconds or seconds since 1970 as a number.'

@@ -1,0 +1,125 @@
+import type { JsonText } from '../units.ts'
+import { type Canonical, canonicalJson, isObject, type JsonObject } from './json.ts'
+import { type CallType, type Rejection, rejection } from './message.ts'
+
+/** Compact UTF-8 bytes of a message as its sender made it, before anything of the batch is merged in. */
+export const maxMessageBytes = 32_768
+
+/** What a batch says for all of its messages, as it came. */
+export interface BatchDefaults {
+  readonly batchContext?: unknown
+  readonly batchIntegrations?: unknown
+}
+
+const partNames = ['properties', 'traits', 'context', 'integrations'] as const
+type PartName = (typeof partNames)[number]
+
+/** The free-form parts of a message. `context` holds no `integrations`, and neither of the two is ever `{}`. */
+export interface Parts {
+  readonly kind: 'parts'
+  readonly texts: { readonly [name in PartName]?: JsonText }
+  /** How many `__proto__` members of the message were left out, wherever in it. */
+  readonly droppedKeys: number
+}
+
+/**
+ * The parts as canonical text. Key by key, what the message says hides what its batch says, and `integrations` hides
+ * `context.integrations`. Rejected: `too_deep`, `non_finite_number`, `message_too_large`.
+ */
+export function partsOf(type: CallType, input: JsonObject, batch: BatchDefaults): Parts | Rejection {
+  const members = readMembers(input)
+  if (members.kind === 'rejected') return members
+  const objects = objectsOf(type, input, batch)
+  const texts: { [name in PartName]?: JsonText } = {}
+  for (const name of partNames) {
+    const object = objects[name]
+    if (object === undefined) continue
+    const canonical = members.canonical.get(object) ?? canonicalJson(object, name)
+    if (canonical.kind === 'rejected') return canonical
+    const saysNothing = canonical.text === '{}' && (name === 'context' || name === 'integrations')
+    if (!saysNothing) texts[name] = canonical.text
+  }
+  return { kind: 'parts', texts, droppedKeys: members.droppedKeys }
+}
+
+function objectsOf(type: CallType, input: JsonObject, batch: BatchDefaults): Record<PartName, JsonObject | undefined> {
+  const own = objectOf(input['context'])
+  const common = objectOf(batch.batchContext)
+  return {
+    properties: objectOf(input['properties']),
+    // RudderStack's Python puts the traits of an identify into its context.
+    traits: objectOf(input['traits']) ?? (type === 'identify' ? objectOf(own?.['traits']) : undefined),
+    context: withoutIntegrations(merged([common, own])),
+    integrations: merged([
+      objectOf(common?.['integrations']),
+      objectOf(batch.batchIntegrations),
+      objectOf(own?.['integrations']),
+      objectOf(input['integrations']),
+    ]),
+  }
+}
+
+/** What stands where an object is meant: PHP writes an empty one as `[]`; anything else is as if absent. */
+function objectOf(value: unknown): JsonObject | undefined {
+  if (isObject(value)) return value
+  return Array.isArray(value) && value.length === 0 ? {} : undefined
+}
+
+/** A later layer hides what an earlier one says for the same key; a layer that is alone is handed back itself. */
+function merged(layers: readonly (JsonObject | undefined)[]): JsonObject | undefined {
+  let all: JsonObject | undefined
+  for (const layer of layers) if (layer !== undefined) all = all === undefined ? layer : { ...all, ...layer }
+  return all
+}
+
+function withoutIntegrations(context: JsonObject | undefined): JsonObject | undefined {
+  if (context === undefined || !Object.hasOwn(context, 'integrations')) return context
+  const { integrations: _, ...rest } = context
+  return rest
+}
+
+interface Members {
+  readonly kind: 'members'
+  /** The canonical form of each member that is an object. */
+  readonly canonical: ReadonlyMap<object, Canonical>
+  readonly droppedKeys: number
+}
+
+/** Checks every member, also those that nobody knows. What the parts need is kept, so that nothing is written twice. */
+function readMembers(input: JsonObject): Members | Rejection {
+  const canonical = new Map<object, Canonical>()
+  let droppedKeys = 0
+  // An upper bound, far below the limit for nearly every message: a character takes at most 6 bytes while it may still
+  // have to be escaped, 3 once it has been. Only what may be too large is measured.
+  let mostBytes = 2
+  for (const key in input) {
+    const value = input[key]
+    mostBytes += 6 * key.length + 4
+    if (key === '__proto__') droppedKeys += 1
+    else if (typeof value === 'string') mostBytes += 6 * value.length + 2
+    else {
+      const member = canonicalJson(value, key)
+      if (member.kind === 'rejected') return member
+      if (isObject(value)) canonical.set(value, member)
+      droppedKeys += member.droppedKeys
+      mostBytes += 3 * member.text.length
+    }
+  }
+  const bytes = mostBytes > maxMessageBytes ? compactBytes(input) : 0
+  if (bytes <= maxMessageBytes) return { kind: 'members', canonical, droppedKeys }
+  const advice = `at most ${maxMessageBytes} are taken: send less in it, or split it.`
+  return rejection('message_too_large', `The message has ${bytes} bytes of compact JSON; ${advice}`)
+}
+
+function compactBytes(input: JsonObject): number {
+  // The braces; and each member counts a comma, of which there is one too many.
+  let bytes = 1
+  for (const key in input) {
+    const value = input[key]
+    if (key === '__proto__' || value === undefined) continue
+    const member = canonicalJson(value)
+    if (member.kind === 'canonical')
+      bytes += Buffer.byteLength(JSON.stringify(key)) + Buffer.byteLength(member.text) + 2
+  }
+  return bytes
+}
