@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBroker } from './broker.ts'
 import { findJava, oldestJava } from './java.ts'
+import { tryKafkaContainer } from './kafka-container.ts'
 import { kafkaJarsAreCached } from './kafka-jars.ts'
 import { hasMaven } from './maven.ts'
 import { freePorts } from './ports.ts'
@@ -32,19 +33,28 @@ export interface Place {
   readonly log?: (line: string) => void
 }
 
+export interface KafkaPlace extends Place {
+  /** More server properties for a broker that is started. */
+  readonly properties?: Readonly<Record<string, string>>
+}
+
 const never = new Promise<string>(() => {})
 const found = { ended: never, stop: async () => {} }
 const installJava = `Install Java ${oldestJava} or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jre-headless maven; macOS: brew install openjdk maven)`
 
 /**
- * A real Kafka: the cluster that KAFKA_BROKERS names, else a container, else Kafka's own jars on the local Java.
+ * A real Kafka: the cluster that KAFKA_BROKERS names, else a container, else Kafka's own jars on the local Java. HOOKLINE_KAFKA
+ * (`environment`, `container`, `jars`) leaves only that one.
  * @throws NothingAvailable with what is missing, or the error of a broker that did not start.
  */
-export async function findOrStartKafka(
-  place: Place & { properties?: Readonly<Record<string, string>> } = {},
-): Promise<Kafka> {
+export async function findOrStartKafka(place: KafkaPlace = {}): Promise<Kafka> {
   const { env = process.env, log = say } = place
-  return firstOpenWay('Kafka', [kafkaOf(env), jars(place)], log)
+  const ways = { environment: kafkaOf(env), container: container(place), jars: jars(place) }
+  const only = env['HOOKLINE_KAFKA']
+  if (!only) return firstOpenWay('Kafka', Object.values(ways), log)
+  const way = Object.entries(ways).find(([name]) => name === only)?.[1]
+  if (way === undefined) throw new Error(`HOOKLINE_KAFKA is ${only}; it may be ${Object.keys(ways).join(', ')}`)
+  return firstOpenWay('Kafka', [way], log)
 }
 
 /** A schema registry: what SCHEMA_REGISTRY_URL names, else Apicurio on the local Java. Throws as `findOrStartKafka` does. */
@@ -67,7 +77,18 @@ const kafkaOf = (env: NodeJS.ProcessEnv): Way<Kafka> => ({
   },
 })
 
-const jars = (place: Place & { properties?: Readonly<Record<string, string>> }): Way<Kafka> => ({
+const container = (place: KafkaPlace): Way<Kafka> => ({
+  name: 'a container',
+  async attempt() {
+    const { dataDir, port, properties, env = process.env } = place
+    const attempt = await tryKafkaContainer({ image: env['KAFKA_TEST_IMAGE'] || undefined, dataDir, port, properties })
+    if (attempt.kind === 'unavailable') return attempt
+    const { address, ended, stop } = attempt.it
+    return { kind: 'got', it: { brokers: [address], ended, stop } }
+  },
+})
+
+const jars = (place: KafkaPlace): Way<Kafka> => ({
   name: "Kafka's jars",
   async attempt() {
     const lacking = await lackingForJava(kafkaJarsAreCached())

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ContainerRuntimeClient } from 'testcontainers'
+import { clusterMetadata } from './metadata-probe.ts'
+import { asEnvironment, singleBroker } from './server-properties.ts'
+import type { Attempt } from './ways.ts'
+
+/** The image that the Kafka module of testcontainers is itself tested with. */
+const stockImage = 'confluentinc/cp-kafka:8.2.0'
+/** On which the module's broker talks to clients outside the container. */
+const clientPort = 9093
+const dataInside = '/var/lib/kafka/data'
+const daemonTimeoutMs = 10_000
+const pullTimeoutMs = 3 * 60_000
+const startTimeoutMs = 60_000
+
+export interface KafkaContainerOptions {
+  readonly image?: string | undefined
+  /** On this machine; without it Docker chooses. */
+  readonly port?: number | undefined
+  /** Keeps the data in a volume that belongs to this directory; without it the data goes with the container. */
+  readonly dataDir?: string | undefined
+  readonly properties?: Readonly<Record<string, string>> | undefined
+}
+
+export interface KafkaContainer {
+  readonly address: string
+  /** Resolves with how it ended, whoever ended it. */
+  readonly ended: Promise<string>
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a broker in a container when a Docker daemon answers and has the image, or gets it within three minutes.
+ * @throws when the container does not start or its broker does not answer within a minute.
+ */
+export async function tryKafkaContainer(options: KafkaContainerOptions): Promise<Attempt<KafkaContainer>> {
+  const { image = stockImage } = options
+  const docker = await dockerDaemon()
+  if (docker === undefined) {
+    return closed('no Docker daemon answers', 'Install and start Docker; it is found as the docker command finds it')
+  }
+  const refusal = await imageRefusal(docker, image)
+  if (refusal !== undefined) {
+    return closed(`no image ${image}: ${refusal}`, 'Let Docker pull it, or name one that is here in KAFKA_TEST_IMAGE')
+  }
+  const reaperRefusal = await reaperProblem(docker)
+  if (reaperRefusal !== undefined) {
+    const remedy =
+      'Let Docker pull testcontainers/ryuk, or do without its cleaning up: TESTCONTAINERS_RYUK_DISABLED=true'
+    return closed(`the reaper of testcontainers does not start: ${reaperRefusal}`, remedy)
+  }
+  return { kind: 'got', it: await start(docker, { ...options, image }) }
+}
+
+const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })
+const oneLine = (error: unknown): string => String((error as Error).message ?? error).split('\n')[0]!
+
+/** Loaded only when a container is wanted: it costs a quarter of a second. */
+async function dockerDaemon(): Promise<ContainerRuntimeClient | undefined> {
+  const { getContainerRuntimeClient } = await import('testcontainers')
+  return Promise.race([
+    getContainerRuntimeClient().catch(() => undefined),
+    delay(daemonTimeoutMs, undefined, { ref: false }),
+  ])
+}
+
+async function imageRefusal(docker: ContainerRuntimeClient, image: string): Promise<string | undefined> {
+  const { ImageName } = await import('testcontainers')
+  const name = ImageName.fromString(image)
+  try {
+    if (await docker.image.exists(name)) return undefined
+    const refusal = await pull(docker, name.string)
+    return (await docker.image.exists(name)) ? undefined : refusal
+  } catch (error) {
+    return oneLine(error)
+  }
+}
+
+/** Pulls through the daemon; the stream of its answer says in JSON lines how it goes, and breaking it off ends the pull. */
+async function pull(docker: ContainerRuntimeClient, image: string): Promise<string> {
+  const abortSignal = AbortSignal.timeout(pullTimeoutMs)
+  try {
+    let text = ''
+    for await (const chunk of await docker.container.dockerode.pull(image, { abortSignal })) text += chunk
+    return /"error":"([^"]*)"/.exec(text)?.[1] ?? 'it was not there after the pull'
+  } catch (error) {
+    return abortSignal.aborted ? `not pulled within ${pullTimeoutMs / 60_000} minutes` : oneLine(error)
+  }
+}
+
+/** The container of testcontainers that removes ours when we are killed. */
+async function reaperProblem(docker: ContainerRuntimeClient): Promise<string | undefined> {
+  const { getReaper } = await import('testcontainers')
+  return getReaper(docker).then(() => undefined, oneLine)
+}
+
+async function start(
+  docker: ContainerRuntimeClient,
+  options: KafkaContainerOptions & { image: string },
+): Promise<KafkaContainer> {
+  const { KafkaContainer: Container } = await import('@testcontainers/kafka')
+  const definition = new Container(options.image)
+    .withKraft()
+    .withEnvironment(asEnvironment({ ...singleBroker, ...options.properties }))
+  if (options.port !== undefined) definition.withExposedPorts({ container: clientPort, host: options.port })
+  if (options.dataDir !== undefined) {
+    definition.withBindMounts([{ source: await volumeOf(options.dataDir), target: dataInside }])
+  }
+  const container = await definition.start()
+  const host = container.getHost()
+  const port = container.getMappedPort(clientPort)
+  const ended = docker.container
+    .getById(container.getId())
+    .wait()
+    .then(({ StatusCode }) => `exit code ${StatusCode}`, oneLine)
+  const stop = async (): Promise<void> => void (await container.stop())
+  try {
+    await untilItAnswers(host, port, ended)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { address: `${host}:${port}`, ended, stop }
+}
+
+/** testcontainers waits for the port alone, which Docker opens before Kafka does. */
+async function untilItAnswers(host: string, port: number, ended: Promise<string>): Promise<void> {
+  const over = { how: '' }
+  void ended.then(how => {
+    over.how = how
+  })
+  const deadline = performance.now() + startTimeoutMs
+  while (over.how === '' && performance.now() < deadline) {
+    const found = await clusterMetadata(host, port).catch(() => undefined)
+    if ((found?.brokers.length ?? 0) > 0) return
+    await delay(50)
+  }
+  throw new Error(`Kafka's container did not start: ${over.how || `no answer within ${startTimeoutMs / 1000} s`}`)
+}
+
+const volumeFile = (dataDir: string): string => join(dataDir, 'docker-volume')
+
+/** The volume's name, noted in the directory: its files belong to the image's user, which a bind mount would leave us to quarrel with. */
+async function volumeOf(dataDir: string): Promise<string> {
+  const name = `hookline-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`
+  await mkdir(dataDir, { recursive: true })
+  await writeFile(volumeFile(dataDir), name)
+  return name
+}
+
+/** Removes the volume that belongs to a data directory, if there is one. @throws when Docker, which has it, does not answer. */
+export async function removeVolumeOf(dataDir: string): Promise<void> {
+  const name = await readFile(volumeFile(dataDir), 'utf8').catch(() => undefined)
+  if (name === undefined) return
+  const docker = await dockerDaemon()
+  if (docker === undefined) throw new Error(`Docker holds the volume ${name} and does not answer`)
+  await docker.container.dockerode.getVolume(name).remove()
+}

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it } from '@jest/globals'
+import { isAlive } from '../../../deploy/local/user-cache.ts'
+
+const guarded = resolve(import.meta.dirname, '../../../deploy/local/guarded-process.ts')
+
+/** Starts a process that sleeps, tells its id and sleeps too. */
+const parent = (throwAwayDir: string): string => `
+  import { startGuarded } from ${JSON.stringify(guarded)}
+  const child = startGuarded({ command: 'sleep', args: ['600'], throwAwayDir: ${JSON.stringify(throwAwayDir)} })
+  console.log(child.pid)
+  setInterval(() => {}, 1000)
+`
+
+it('a server does not outlive the process that started it, not even one that was killed, nor does its data', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'hookline-orphan-test-'))
+  const runner = spawn(process.execPath, ['--input-type=module', '--eval', parent(dataDir)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(runner.stdout, 'data')
+  const pid = Number(String(line).trim())
+  expect(isAlive(pid)).toBe(true)
+  runner.kill('SIGKILL')
+  // No event tells of the end of a process that is not ours: look until it is gone, the test's time limit is the deadline.
+  while (isAlive(pid) || existsSync(dataDir)) await delay(20)
+})

@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { cacheDirectory, makeOnce, withLock } from '../../../../deploy/local/user-cache.ts'
+
+/** Above what any system hands out. */
+const noSuchPid = 2 ** 30
+
+describe('cacheDirectory', () => {
+  it.each([
+    ['XDG_CACHE_HOME', { XDG_CACHE_HOME: '/cache' }, '/cache/hookline'],
+    ['the home directory', {}, join(homedir(), '.cache', 'hookline')],
+    ['the home directory when the variable is empty', { XDG_CACHE_HOME: '' }, join(homedir(), '.cache', 'hookline')],
+  ])('lies in %s', (_, env, expected) => {
+    expect(cacheDirectory(env)).toBe(expected)
+  })
+})
+
+describe('makeOnce', () => {
+  let dir: string
+  let path: string
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'hookline-cache-test-'))
+    path = join(dir, 'jars')
+  })
+  afterEach(() => rm(dir, { recursive: true }))
+
+  it('makes a thing at the first call only, however many call at once', async () => {
+    let made = 0
+    const make = async (temporary: string): Promise<void> => {
+      made += 1
+      await mkdir(temporary)
+      await writeFile(join(temporary, 'a.jar'), 'jar')
+    }
+    await Promise.all([makeOnce(path, make), makeOnce(path, make), makeOnce(path, make)])
+    expect(await makeOnce(path, make)).toBe(path)
+    expect(made).toBe(1)
+    expect(await readdir(dir)).toEqual(['jars'])
+    expect(await readFile(join(path, 'a.jar'), 'utf8')).toBe('jar')
+  })
+
+  it('shows nothing of a thing that failed half way, and makes it at the next call', async () => {
+    const fail = async (temporary: string): Promise<void> => {
+      await writeFile(temporary, 'half')
+      throw new Error('no network')
+    }
+    await expect(makeOnce(path, fail)).rejects.toThrow('no network')
+    expect(await readdir(dir)).toEqual([])
+    await makeOnce(path, temporary => writeFile(temporary, 'whole'))
+    expect(await readFile(path, 'utf8')).toBe('whole')
+  })
+
+  it('keeps the one that another process put there first', async () => {
+    await makeOnce(path, async temporary => {
+      await mkdir(temporary)
+      await writeFile(join(temporary, 'a'), 'ours')
+      await mkdir(path)
+      await writeFile(join(path, 'a'), 'theirs')
+    })
+    expect(await readFile(join(path, 'a'), 'utf8')).toBe('theirs')
+    expect(await readdir(dir)).toEqual(['jars'])
+  })
+
+  it('removes what a killed process left, and nothing of one that lives', async () => {
+    await writeFile(`${path}.${noSuchPid}.0a.tmp`, '')
+    await writeFile(`${path}.${process.pid}.0b.tmp`, '')
+    await writeFile(`${path}-other.${noSuchPid}.0c.tmp`, '')
+    await makeOnce(path, temporary => writeFile(temporary, ''))
+    expect((await readdir(dir)).sort()).toEqual([
+      'jars',
+      `jars-other.${noSuchPid}.0c.tmp`,
+      `jars.${process.pid}.0b.tmp`,
+    ])
+  })
+})
+
+describe('withLock', () => {
+  let lock: string
+  beforeEach(async () => {
+    lock = join(await mkdtemp(join(tmpdir(), 'hookline-lock-test-')), 'maven.lock')
+  })
+  afterEach(() => rm(join(lock, '..'), { recursive: true }))
+
+  it('lets one in at a time, and goes on after one that failed', async () => {
+    let inside = 0
+    const order: number[] = []
+    const work = (id: number) => async (): Promise<void> => {
+      expect(++inside).toBe(1)
+      await new Promise(setImmediate)
+      inside -= 1
+      order.push(id)
+      if (id === 1) throw new Error('failed')
+    }
+    const results = await Promise.allSettled([1, 2, 3].map(id => withLock(lock, work(id))))
+    expect(order.sort()).toEqual([1, 2, 3])
+    expect(results.filter(each => each.status === 'rejected')).toHaveLength(1)
+    expect(existsSync(lock)).toBe(false)
+  })
+
+  it.each([
+    ['its holder is gone', `${noSuchPid}\n`, 0],
+    ['it is older than any download may take', `${process.pid}\n`, 11 * 60],
+    ['its holder died before it wrote its name', '', 6],
+  ])('is taken over when %s', async (_, text, ageSeconds) => {
+    await writeFile(lock, text)
+    const then = Date.now() / 1000 - ageSeconds
+    await utimes(lock, then, then)
+    expect(await withLock(lock, async () => 'done')).toBe('done')
+  })
+})
