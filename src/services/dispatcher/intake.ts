@@ -20,6 +20,8 @@ interface Deps {
   readonly logger: Logger
   readonly settle: Settle
   readonly enqueue: (delivery: Delivery) => void
+  /** Starts what was enqueued outside of any batch. */
+  readonly pump: () => void
 }
 
 /** Takes records up: decodes, normalises what foreign producers wrote, routes, and hands each delivery on. */

@@ -13,6 +13,8 @@ interface Deps {
   readonly decode: (open: OpenRecord) => void
   /** The registry knows no such schema id. */
   readonly unknown: (open: OpenRecord) => void
+  /** Deliveries may have been enqueued outside of any batch. */
+  readonly pump: () => void
 }
 
 /** Partitions that stand at a record whose schema is not known yet: paused, with everything behind that record kept in order. */
@@ -23,7 +25,7 @@ export interface SchemaWait {
   start(open: OpenRecord, schemaId: number): void
 }
 
-export function createSchemaWait({ codec, clock, logger, decode, unknown }: Deps): SchemaWait {
+export function createSchemaWait({ codec, clock, logger, decode, unknown, pump }: Deps): SchemaWait {
   const waiting = new Map<Shard, OpenRecord[]>()
 
   function start(open: OpenRecord, schemaId: number): void {
@@ -56,6 +58,7 @@ export function createSchemaWait({ codec, clock, logger, decode, unknown }: Deps
       else stillWaiting.push(open)
     }
     if (!waiting.has(shard)) shard.unhold('schema')
+    pump()
   }
 
   return {

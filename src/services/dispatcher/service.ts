@@ -60,12 +60,13 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const policy = { schedule: limits.schedule, window: limits.window, tiers: tiersOf(limits.schedule) }
   const makeAttempt = createAttempts({ ...deps, places, onCallEnd: () => dispatcher.onCallEnd() })
   const dispatcher: Dispatcher = new Dispatcher({ ...deps, policy, places, makeAttempt, settle })
-  const intake = new Intake({ ...deps, settle, enqueue: delivery => dispatcher.enqueue(delivery) })
+  const pump = (): void => dispatcher.pump()
+  const intake = new Intake({ ...deps, settle, enqueue: delivery => dispatcher.enqueue(delivery), pump })
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const taken = {
     clock,
     onRecord: (record: LogRecord, shard: Shard) => intake.take(record, shard),
-    onBatchEnd: () => dispatcher.pump(),
+    onBatchEnd: pump,
   }
   const livePartitions = createPartitions({ ...taken, consumer: live, dueAt: undefined })
   const parkedPartitions = createPartitions({ ...taken, consumer: retries, dueAt })

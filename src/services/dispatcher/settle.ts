@@ -46,20 +46,24 @@ export function createSettle({ producer, topics, clock, metrics, logger }: Deps)
    * writes it, and `end` is told that it was not written here.
    */
   function append(topic: string, record: OutgoingRecord, of: OpenRecord, end: (written: boolean) => void): void {
-    unacknowledged++
+    let isFailing = false
+    const finish = (written: boolean): void => {
+      unacknowledged--
+      if (isFailing) countFailing(topic, -1)
+      end(written)
+    }
     const attempt = (pauseMs: number): void => {
+      if (of.shard.revoked) return finish(false)
       producer.append(topic, record, error => {
-        if (pauseMs > firstPauseMs) countFailing(topic, -1)
-        if (error === undefined || of.shard.revoked) {
-          unacknowledged--
-          return end(error === undefined)
-        }
-        countFailing(topic, 1)
+        if (error === undefined) return finish(true)
         metrics.produceFailures.inc({ topic })
         logger.error({ topic, error: error.message, retryInMs: pauseMs }, 'record not written; its source offset waits')
+        if (!isFailing) countFailing(topic, 1)
+        isFailing = true
         clock.after(durationMs(pauseMs), () => attempt(Math.min(pauseMs * 2, longestPauseMs)))
       })
     }
+    unacknowledged++
     attempt(firstPauseMs)
   }
 

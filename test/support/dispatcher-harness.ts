@@ -1,0 +1,219 @@
+import { createRouting } from '../../src/core/delivery/route.ts'
+import type { Event } from '../../src/core/message/event.ts'
+import type { Message } from '../../src/core/message/message.ts'
+import { type Metrics, metricSpecs } from '../../src/core/metrics.ts'
+import type { CallResult, EventCodec, WebhookCall } from '../../src/core/ports.ts'
+import type { DeliverySettings, Destination } from '../../src/core/settings.ts'
+import { tiersOf, topicNames } from '../../src/core/topics.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs, type JsonText, Secret } from '../../src/core/units.ts'
+import { createDispatcherService, type DispatcherService } from '../../src/services/dispatcher/service.ts'
+import { ManualClock } from './manual-clock.ts'
+import { type MemoryConsumer, MemoryLog } from './memory-log.ts'
+
+export const ok: CallResult = { kind: 'answered', status: 200, retryAfter: undefined }
+export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+export const defaultSchedule = [
+  10 * second,
+  30 * second,
+  minute,
+  5 * minute,
+  15 * minute,
+  30 * minute,
+  hour,
+  hour,
+  hour,
+].map(durationMs)
+
+export const destination = (id: string, override: Partial<Destination> = {}): Destination => ({
+  id,
+  enabled: true,
+  paused: false,
+  sources: ['web'],
+  secrets: [],
+  webhooks: [{ label: '0', url: `https://${id}.example.com/`, urlHash: '00000000', headers: {} }],
+  ...override,
+})
+
+export const trackMessage = (messageId: string, override: Partial<Message> = {}): Message => ({
+  type: 'track',
+  messageId,
+  userId: 'user-1',
+  anonymousId: undefined,
+  groupId: undefined,
+  previousId: undefined,
+  event: 'Order Completed',
+  name: undefined,
+  category: undefined,
+  timestamp: epochMs(Date.parse('2026-03-01T00:00:00.000Z')),
+  properties: '{"total":12}' as JsonText,
+  traits: undefined,
+  context: undefined,
+  integrations: undefined,
+  ...override,
+})
+
+/** Events as JSON: `schema:<id>` needs a schema first, what is not JSON cannot be decoded. */
+class JsonCodec implements EventCodec {
+  readonly known = new Set<number>()
+  registryIsDown = false
+
+  encode(event: Event): Buffer {
+    return Buffer.from(JSON.stringify(event))
+  }
+
+  decode(value: Buffer): ReturnType<EventCodec['decode']> {
+    const text = value.toString()
+    const schemaId = Number(/^schema:(\d+):/.exec(text)?.[1] ?? 0)
+    if (schemaId > 0 && !this.known.has(schemaId)) return { kind: 'schema_needed', schemaId }
+    try {
+      return { kind: 'event', event: JSON.parse(text.replace(/^schema:\d+:/, '')) as Event }
+    } catch {
+      return { kind: 'undecodable', detail: 'not JSON' }
+    }
+  }
+
+  async learn(schemaId: number): Promise<boolean> {
+    if (this.registryIsDown) throw new Error('registry is down')
+    if (schemaId === 404) return false
+    this.known.add(schemaId)
+    return true
+  }
+}
+
+/** Counts what the metrics were told: `deliveries{crm,delivered}` → 3. */
+function countingMetrics(counts: Map<string, number>): Metrics {
+  const instrument = (name: string) => {
+    const add = (labels: Record<string, string>, by: number): void => {
+      const key = `${name}{${Object.values(labels).join(',')}}`
+      counts.set(key, (counts.get(key) ?? 0) + by)
+    }
+    return {
+      inc: (labels: Record<string, string>, by = 1) => add(labels, by),
+      observe: (labels: Record<string, string>) => add(labels, 1),
+      set: (labels: Record<string, string>, value: number) =>
+        counts.set(`${name}{${Object.values(labels).join(',')}}`, value),
+    }
+  }
+  return Object.fromEntries(Object.keys(metricSpecs).map(name => [name, instrument(name)])) as unknown as Metrics
+}
+
+interface Options {
+  readonly destinations?: readonly Destination[]
+  readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
+  readonly delivery?: Partial<DeliverySettings>
+}
+
+/** The real dispatcher service on a log in memory, a scripted transport and a manual clock. */
+export class DispatcherHarness {
+  readonly clock = new ManualClock()
+  readonly log = new MemoryLog(this.clock)
+  readonly topics = topicNames('hookline')
+  readonly codec = new JsonCodec()
+  readonly calls: { call: WebhookCall; at: EpochMs }[] = []
+  readonly counts = new Map<string, number>()
+  readonly lines: { level: string; fields: Record<string, unknown>; line: string }[] = []
+  destinations: readonly Destination[]
+  service: DispatcherService
+  readonly live: MemoryConsumer
+  readonly retries: MemoryConsumer
+  readonly #create: () => DispatcherService
+  #answers: (() => void)[] = []
+
+  constructor({ destinations = [destination('crm')], answer = () => ok, delivery }: Options = {}) {
+    this.destinations = destinations
+    const settings: DeliverySettings = {
+      timeout: durationMs(5 * second),
+      schedule: defaultSchedule,
+      window: durationMs(4 * hour),
+      ordering: 'key',
+      transport: 'got',
+      maxInFlight: 100,
+      perWebhook: 50,
+      perHost: 50,
+      ...delivery,
+    }
+    const level = (name: string) => (fields: object, line: string) =>
+      void this.lines.push({ level: name, fields: fields as Record<string, unknown>, line })
+    this.live = this.log.consumer('live', () => [this.topics.events])
+    this.retries = this.log.consumer('retries', () => tiersOf(settings.schedule).map(this.topics.retry))
+    this.#create = () =>
+      createDispatcherService({
+        live: this.live,
+        retries: this.retries,
+        producer: this.log.producer(),
+        codec: this.codec,
+        transport: {
+          post: (call, onEnd) => {
+            const at = this.clock.now()
+            this.calls.push({ call, at })
+            const result = answer(call, at)
+            if (result !== 'never') this.#answers.push(() => onEnd(result))
+          },
+          close: async () => {},
+        },
+        clock: this.clock,
+        metrics: countingMetrics(this.counts),
+        logger: { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') },
+        topics: this.topics,
+        delivery: settings,
+        routing: () =>
+          createRouting({ sources: [{ id: 'web', writeKey: new Secret('key') }], destinations: this.destinations }),
+        payload: () => ({
+          userAgent: 'Hookline',
+          messageIdHeader: true,
+          anonymousId: 'fallback',
+          standardWebhooks: false,
+        }),
+      })
+    this.service = this.#create()
+  }
+
+  static async started(options: Options = {}): Promise<DispatcherHarness> {
+    const harness = new DispatcherHarness(options)
+    await harness.service.start()
+    return harness
+  }
+
+  /** The process is killed, so that nothing is drained or committed, and another one starts. */
+  async restart(): Promise<void> {
+    this.#answers = []
+    this.service = this.#create()
+    await this.service.start()
+  }
+
+  write(event: Partial<Event> & { message: Message }): void {
+    const whole: Event = {
+      sourceId: 'web',
+      destinationId: undefined,
+      receivedAt: this.clock.now(),
+      canonical: true,
+      origin: undefined,
+      ...event,
+    }
+    this.log.write(this.topics.events, this.codec.encode(whole), event.message.userId ?? null)
+  }
+
+  /** Lets time pass; everything that follows from it happens. */
+  advance(duration: DurationMs | number): Promise<void> {
+    return this.clock.advance(duration, () => this.#settle())
+  }
+
+  count(key: string): number {
+    return this.counts.get(key) ?? 0
+  }
+
+  /** Answers calls and moves records until nothing happens any more. */
+  async #settle(): Promise<void> {
+    for (let quiet = 0; quiet < 2; ) {
+      const answers = this.#answers.splice(0)
+      for (const answer of answers) answer()
+      const moved = this.log.poll()
+      await new Promise(resolve => setImmediate(resolve))
+      quiet = answers.length > 0 || moved ? 0 : quiet + 1
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '../../src/core/ports.ts'
+import { type EpochMs, epochMs } from '../../src/core/units.ts'
+
+/** Time that moves only when it is told to. */
+export class ManualClock implements Clock {
+  #now: number
+  #ids = 0
+  #timers: { at: number; run: () => void }[] = []
+  readonly #startedAt: number
+
+  constructor(start = Date.parse('2026-03-01T00:00:00.000Z')) {
+    this.#now = start
+    this.#startedAt = start
+  }
+
+  now(): EpochMs {
+    return epochMs(this.#now)
+  }
+
+  monotonic(): number {
+    return this.#now - this.#startedAt
+  }
+
+  after(delay: number, run: () => void): () => void {
+    const timer = { at: this.#now + delay, run }
+    this.#timers.push(timer)
+    return () => {
+      this.#timers = this.#timers.filter(other => other !== timer)
+    }
+  }
+
+  id(): string {
+    return `id-${++this.#ids}`
+  }
+
+  /** How many timers are set: a leak shows here. */
+  get timers(): number {
+    return this.#timers.length
+  }
+
+  /** Runs every timer that falls due within `ms`, each at its own time; `settle` runs after each, until all is quiet. */
+  async advance(ms: number, settle: () => Promise<void> = async () => {}): Promise<void> {
+    const end = this.#now + ms
+    await settle()
+    for (;;) {
+      const next = this.#timers.filter(timer => timer.at <= end).sort((a, b) => a.at - b.at)[0]
+      if (next === undefined) break
+      this.#timers = this.#timers.filter(timer => timer !== next)
+      this.#now = Math.max(this.#now, next.at)
+      next.run()
+      await settle()
+    }
+    this.#now = end
+    await settle()
+  }
+}

@@ -1,0 +1,167 @@
+import { partitionFor } from '../../src/core/message/event.ts'
+import type {
+  Clock,
+  LogConsumer,
+  LogConsumerHandlers,
+  LogProducer,
+  LogRecord,
+  OutgoingRecord,
+  Position,
+  RecordHeaders,
+} from '../../src/core/ports.ts'
+import { durationMs } from '../../src/core/units.ts'
+
+/**
+ * A log in memory behind the Kafka ports, for tests of services with a manual clock. It hands records over only in `poll`, and
+ * answers writes only there, as a broker would: never within the call.
+ */
+export class MemoryLog {
+  readonly #topics = new Map<string, LogRecord[][]>()
+  readonly #committed = new Map<string, number>()
+  readonly #consumers = new Set<MemoryConsumer>()
+  readonly #answers: (() => void)[] = []
+  readonly unwritable = new Set<string>()
+  readonly #clock: Clock
+  readonly #partitions: number
+
+  constructor(clock: Clock, partitions = 1) {
+    this.#clock = clock
+    this.#partitions = partitions
+  }
+
+  records(topic: string): readonly LogRecord[] {
+    return this.#logs(topic).flat()
+  }
+
+  committed(group: string, topic: string, partition = 0): number {
+    return this.#committed.get(`${group}/${topic}/${partition}`) ?? 0
+  }
+
+  write(topic: string, value: Buffer | null, key: string | null = null, headers: RecordHeaders = {}): void {
+    this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers })
+  }
+
+  producer(): LogProducer {
+    return {
+      append: (topic, record, onAck) => {
+        this.#answers.push(() => {
+          if (this.unwritable.has(topic)) return onAck(new Error(`${topic} is not writable`))
+          this.#append(topic, record)
+          onAck(undefined)
+        })
+      },
+      flush: async () => {},
+      stop: async () => {},
+    }
+  }
+
+  consumer(group: string, topics: () => readonly string[]): MemoryConsumer {
+    const consumer = new MemoryConsumer({
+      assign: () =>
+        topics().flatMap(topic =>
+          this.#logs(topic).map((_, partition) => ({
+            topic,
+            partition,
+            offset: this.committed(group, topic, partition),
+            metadata: '',
+          })),
+        ),
+      read: (topic, partition, offset) => this.#logs(topic)[partition]?.slice(offset) ?? [],
+      commit: ({ topic, partition, offset }) => this.#committed.set(`${group}/${topic}/${partition}`, offset),
+    })
+    this.#consumers.add(consumer)
+    return consumer
+  }
+
+  /** Answers writes and hands over records; true when there was anything to do. */
+  poll(): boolean {
+    const answers = this.#answers.splice(0)
+    for (const answer of answers) answer()
+    const handedOver = [...this.#consumers].map(consumer => consumer.poll())
+    return answers.length > 0 || handedOver.includes(true)
+  }
+
+  #logs(topic: string): LogRecord[][] {
+    const logs = this.#topics.get(topic) ?? Array.from({ length: this.#partitions }, () => [])
+    this.#topics.set(topic, logs)
+    return logs
+  }
+
+  #append(topic: string, record: OutgoingRecord): void {
+    const partition = record.partition ?? (record.key === null ? 0 : partitionFor(record.key, this.#partitions))
+    const log = this.#logs(topic)[partition] as LogRecord[]
+    const { key, value, headers } = record
+    log.push({ topic, partition, offset: log.length, timestamp: this.#clock.now(), key, value, headers })
+  }
+}
+
+interface Shelf {
+  assign(): readonly Position[]
+  read(topic: string, partition: number, offset: number): readonly LogRecord[]
+  commit(position: Position): void
+}
+
+/** A consumer that alone has all partitions. */
+export class MemoryConsumer implements LogConsumer {
+  readonly #shelf: Shelf
+  #handlers: LogConsumerHandlers | undefined
+  #positions = new Map<string, { topic: string; partition: number; offset: number; paused: boolean }>()
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  async start(handlers: LogConsumerHandlers): Promise<void> {
+    this.#handlers = handlers
+    this.rebalance()
+  }
+
+  /** Takes every partition away and gives it back, as after a lost session: what is not committed comes again. */
+  rebalance(): void {
+    this.#handlers?.onRevoked([...this.#positions.values()])
+    const assigned = this.#shelf.assign()
+    this.#positions = new Map(
+      assigned.map(position => [`${position.topic}/${position.partition}`, { ...position, paused: false }]),
+    )
+    this.#handlers?.onAssigned(assigned)
+  }
+
+  poll(): boolean {
+    let handedOver = false
+    for (const position of this.#positions.values()) {
+      if (position.paused) continue
+      const records = this.#shelf.read(position.topic, position.partition, position.offset)
+      if (records.length === 0) continue
+      handedOver = true
+      position.offset += records.length
+      this.#handlers?.onRecords({ ...position, records, nextOffset: position.offset, highWatermark: position.offset })
+    }
+    for (const position of this.#handlers?.positions() ?? []) this.#shelf.commit(position)
+    return handedOver
+  }
+
+  pause({ topic, partition }: { topic: string; partition: number }): void {
+    const position = this.#positions.get(`${topic}/${partition}`)
+    if (position !== undefined) position.paused = true
+  }
+
+  resume({ topic, partition }: { topic: string; partition: number }): void {
+    const position = this.#positions.get(`${topic}/${partition}`)
+    if (position !== undefined) position.paused = false
+  }
+
+  seek({ topic, partition }: { topic: string; partition: number }, offset: number): void {
+    const position = this.#positions.get(`${topic}/${partition}`)
+    if (position !== undefined) position.offset = offset
+  }
+
+  async stop(): Promise<void> {
+    for (const position of this.#handlers?.positions() ?? []) this.#shelf.commit(position)
+    this.#handlers = undefined
+    this.#positions.clear()
+  }
+
+  silence(): ReturnType<typeof durationMs> {
+    return durationMs(0)
+  }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals'
+import { answered, DispatcherHarness, defaultSchedule, ok, trackMessage } from '../../../support/dispatcher-harness.ts'
+
+const hour = 3_600_000
+
+describe('retries (A7)', () => {
+  it('come exactly on schedule, and end in the dead-letter topic when it is used up', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503) })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(5 * hour)
+
+    const waits = harness.calls.slice(1).map(({ at }, index) => at - (harness.calls[index]?.at ?? 0))
+    expect(waits).toEqual(defaultSchedule)
+    const [deadLetter] = harness.log.records(harness.topics.deadLetter)
+    expect(deadLetter?.headers).toMatchObject({
+      reason: 'retries_exhausted',
+      attempt: '10',
+      outcomes: 'http_5xx',
+      'message-id': 'm1',
+    })
+    expect(deadLetter?.key?.toString()).toBe('crm/hookline.events/0/0/0')
+    expect(harness.count('deadLetters{crm,retries_exhausted}')).toBe(1)
+  })
+
+  it('send the same bytes and the same message id every time', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(500) })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(5 * hour)
+    expect(new Set(harness.calls.map(({ call }) => call.body)).size).toBe(1)
+    expect(new Set(harness.calls.map(({ call }) => call.headers['X-Message-Id']))).toEqual(new Set(['m1']))
+  })
+
+  it('end with the first success', async () => {
+    const harness = await DispatcherHarness.started({
+      answer: (_call, at) => (at >= harness.calls[0]!.at + 40_000 ? ok : answered(500)),
+    })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(5 * hour)
+    expect(harness.calls).toHaveLength(3)
+    expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
+    expect(harness.count('deliveries{crm,delivered}')).toBe(1)
+    expect(harness.count('deliveries{crm,retried}')).toBe(2)
+  })
+
+  it('wait as long as Retry-After says, over several tiers if need be', async () => {
+    const harness = await DispatcherHarness.started({
+      answer: () => (harness.calls.length === 1 ? answered(429, '100') : ok),
+    })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(hour)
+    expect(harness.calls[1]!.at - harness.calls[0]!.at).toBe(100_000)
+    // 1 m, then 30 s, then the last 10 s in memory: the attempt number never moved.
+    expect(harness.count('deferrals{not_before}')).toBe(1)
+  })
+
+  it('are given up when Retry-After lies beyond the window', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503, '14401') })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(hour)
+    expect(harness.calls).toHaveLength(1)
+    expect(harness.log.records(harness.topics.deadLetter)[0]?.headers['reason']).toBe('retry_after_exceeds_window')
+  })
+
+  it('are never made after the window, however long the process was away', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(500) })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    await harness.retries.stop()
+    await harness.advance(5 * hour)
+    await harness.restart()
+    await harness.advance(hour)
+    expect(harness.calls).toHaveLength(1)
+    expect(harness.log.records(harness.topics.deadLetter)[0]?.headers['reason']).toBe('retry_window_over')
+  })
+})
