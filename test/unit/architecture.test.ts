@@ -47,7 +47,7 @@ describe('each outside thing has one door', () => {
     kafkajs: /^adapters\/kafka\//,
     got: /^adapters\/webhook\//,
     fastify: /^adapters\/http\//,
-    avsc: /^adapters\/registry\.ts$|^adapters\/avro\.ts$/,
+    avsc: /^adapters\/(registry|avro|avro-bounds)\.ts$/,
     '@kafkajs/confluent-schema-registry': /^adapters\/registry\.ts$/,
     'prom-client': /^adapters\/metrics\.ts$/,
     pino: /^adapters\/logger\.ts$/,

@@ -1,0 +1,103 @@
+import type { Event, EventOrigin } from '../core/message/event.ts'
+import { type MessageType, messageTypes } from '../core/message/message.ts'
+import type { Decoded } from '../core/ports.ts'
+import { type EpochMs, epochMs, type JsonText } from '../core/units.ts'
+
+/** An event as its Avro schema has it: `schemas/hookline.events-value.avsc`. */
+export interface EventRecord {
+  readonly sourceId: string
+  readonly type: string
+  readonly messageId: string | null
+  readonly userId: string | null
+  readonly anonymousId: string | null
+  readonly groupId: string | null
+  readonly previousId: string | null
+  readonly event: string | null
+  readonly name: string | null
+  readonly category: string | null
+  readonly timestamp: number | null
+  readonly receivedAt: number | null
+  readonly properties: string | null
+  readonly traits: string | null
+  readonly context: string | null
+  readonly integrations: string | null
+  readonly destinationId: string | null
+  readonly canonical: boolean
+  readonly origin: { readonly kind: string; readonly id: string; readonly version: number | null } | null
+}
+
+export function recordOf(event: Event): EventRecord {
+  const { message, origin } = event
+  return {
+    sourceId: event.sourceId,
+    type: message.type,
+    messageId: message.messageId,
+    userId: message.userId ?? null,
+    anonymousId: message.anonymousId ?? null,
+    groupId: message.groupId ?? null,
+    previousId: message.previousId ?? null,
+    event: message.event ?? null,
+    name: message.name ?? null,
+    category: message.category ?? null,
+    timestamp: message.timestamp,
+    receivedAt: event.receivedAt,
+    properties: message.properties ?? null,
+    traits: message.traits ?? null,
+    context: message.context ?? null,
+    integrations: message.integrations ?? null,
+    destinationId: event.destinationId ?? null,
+    canonical: event.canonical,
+    origin: origin === undefined ? null : { ...origin, version: origin.version ?? null },
+  }
+}
+
+/**
+ * The event that a record holds. What a foreign producer wrote (`canonical` false) is handed on as it is, whatever type or
+ * text it has: `normaliseEvent` checks it. Without a message id it gets `''`, without times `receivedAt`.
+ */
+export function eventOf(record: EventRecord, receivedAt: EpochMs): Decoded {
+  const fault = record.canonical ? faultOf(record) : undefined
+  if (fault !== undefined) return { kind: 'undecodable', detail: `marked as canonical, but ${fault}` }
+  const received = record.receivedAt === null ? receivedAt : epochMs(record.receivedAt)
+  return {
+    kind: 'event',
+    event: {
+      sourceId: record.sourceId,
+      destinationId: record.destinationId ?? undefined,
+      receivedAt: received,
+      canonical: record.canonical,
+      origin: record.canonical ? originOf(record) : undefined,
+      message: {
+        type: record.type as MessageType,
+        messageId: record.messageId ?? '',
+        userId: record.userId ?? undefined,
+        anonymousId: record.anonymousId ?? undefined,
+        groupId: record.groupId ?? undefined,
+        previousId: record.previousId ?? undefined,
+        event: record.event ?? undefined,
+        name: record.name ?? undefined,
+        category: record.category ?? undefined,
+        timestamp: record.timestamp === null ? received : epochMs(record.timestamp),
+        properties: (record.properties ?? undefined) as JsonText | undefined,
+        traits: (record.traits ?? undefined) as JsonText | undefined,
+        context: (record.context ?? undefined) as JsonText | undefined,
+        integrations: (record.integrations ?? undefined) as JsonText | undefined,
+      },
+    },
+  }
+}
+
+/** What no writer of ours would have written: the record came from a newer version, or from somebody who is not us. */
+function faultOf({ type, messageId, timestamp, origin }: EventRecord): string | undefined {
+  if (!messageTypes.some(known => known === type)) return `'${type.slice(0, 40)}' is no type of message`
+  if (messageId === null || messageId === '') return 'it has no message id'
+  if (timestamp === null) return 'it has no timestamp'
+  if (origin !== null && origin.kind !== 'audience' && origin.kind !== 'deletion')
+    return `'${origin.kind.slice(0, 40)}' is no origin`
+  return undefined
+}
+
+function originOf({ origin }: EventRecord): EventOrigin | undefined {
+  if (origin === null) return undefined
+  return { kind: origin.kind as EventOrigin['kind'], id: origin.id, version: origin.version ?? undefined }
+}
