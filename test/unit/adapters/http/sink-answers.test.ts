@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals'
+import type { SinkAnswer, SinkOptions } from '../../../../src/adapters/http/sink.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { type Answer, startSink } from '../../../support/sink.ts'
+
+describe('answers', () => {
+  const first = { 'X-Message-Id': 'm-1' }
+
+  it.each<[string, SinkOptions, (number | undefined)[]]>([
+    ['200 unless told otherwise', {}, [200, 200]],
+    ['one for all', { answers: [404] }, [404, 404]],
+    ['in turn, then the last one', { answers: [500, 503, 200] }, [500, 503, 200, 200]],
+    ['broken connections in turn', { answers: ['reset', 200] }, [undefined, 200]],
+    ['each nth broken', { resetEvery: 3 }, [200, 200, undefined, 200, 200, undefined]],
+    ['a broken one uses up no answer', { answers: [500, 200], resetEvery: 2 }, [500, undefined, 200, undefined]],
+    ['every one broken', { resetEvery: 1 }, [undefined, undefined]],
+  ])('%s', async (_name, options, expected) => {
+    const { post } = await startSink(options)
+    const statuses: (number | undefined)[] = []
+    for (const _ of expected) statuses.push((await post('{}', first)).status)
+    expect(statuses).toEqual(expected)
+  })
+
+  it('are counted for each message and path apart', async () => {
+    const { post } = await startSink({ answers: [500, 200] })
+    const tries: [string, string][] = [
+      ['m-1', '/a'],
+      ['m-2', '/a'],
+      ['m-1', '/b'],
+      ['m-1', '/a'],
+      ['m-2', '/a'],
+    ]
+    const statuses: unknown[] = []
+    for (const [id, path] of tries) statuses.push((await post('{}', { 'X-Message-Id': id }, path)).status)
+    expect(statuses).toEqual([500, 500, 500, 200, 200])
+  })
+
+  it('tell tries by the body where there is no message id', async () => {
+    const { post } = await startSink({ answers: [500, 200] })
+    const statuses: unknown[] = []
+    for (const body of ['{"x":1}', '{"x":2}', '{"x":1}']) statuses.push((await post(body)).status)
+    expect(statuses).toEqual([500, 500, 200])
+  })
+
+  it.each<[SinkAnswer, string | undefined]>([
+    [500, '30'],
+    [429, '30'],
+    [302, '30'],
+    [200, undefined],
+    [204, undefined],
+  ])('%d has Retry-After %s', async (status, expected) => {
+    const { post } = await startSink({ answers: [status], retryAfter: 30 })
+    expect((await post('{}')).headers['retry-after']).toBe(expected)
+  })
+
+  it('a broken connection is a reset, seen and counted', async () => {
+    const { sink, seen, post } = await startSink({ answers: ['reset'] })
+    expect(await post('{}', first)).toEqual({ status: undefined, headers: {}, error: 'ECONNRESET' })
+    expect(seen).toMatchObject([{ answer: 'reset', messageId: 'm-1' }])
+    expect(await sink.stop()).toMatchObject({ received: 1 })
+  })
+
+  it('no answer comes from one that hangs, and stopping breaks it', async () => {
+    const noted = Promise.withResolvers<void>()
+    const { sink, post } = await startSink({ answers: ['hang'], onRequest: () => noted.resolve() })
+    const answer = post('{}')
+    await noted.promise
+    expect(await Promise.race([answer, new Promise(resolve => setImmediate(resolve, 'none'))])).toBe('none')
+    await sink.stop()
+    expect(await answer).toMatchObject({ error: 'ECONNRESET' })
+  })
+})
+
+describe('latency', () => {
+  /** Tells when a timer is set. */
+  class WatchedClock extends ManualClock {
+    readonly set = Promise.withResolvers<void>()
+
+    override after(delay: number, run: () => void): () => void {
+      const cancel = super.after(delay, run)
+      this.set.resolve()
+      return cancel
+    }
+  }
+
+  it.each<[SinkAnswer, Partial<Answer>]>([
+    [200, { status: 200 }],
+    ['reset', { error: 'ECONNRESET' }],
+  ])('passes before %s', async (answer, expected) => {
+    const clock = new WatchedClock()
+    const { post } = await startSink({ answers: [answer], latency: durationMs(20), clock })
+    const answered = post('{}')
+    await clock.set.promise
+    await clock.advance(19)
+    expect(clock.timers).toBe(1)
+    await clock.advance(1)
+    expect(await answered).toMatchObject(expected)
+    expect(clock.timers).toBe(0)
+  })
+
+  it('leaves no timer behind when the sender has gone', async () => {
+    const clock = new WatchedClock()
+    const { sink, post } = await startSink({ latency: durationMs(20), clock })
+    const answered = post('{}')
+    await clock.set.promise
+    await sink.stop()
+    await answered
+    expect(clock.timers).toBe(0)
+  })
+})
