@@ -1,4 +1,9 @@
-import type { DurationMs, Secret } from './units.ts'
+import type { Configuration } from './settings/schema.ts'
+import type { Secret } from './units.ts'
+
+type Immutable<T> = T extends string | number | boolean | undefined | Secret
+  ? T
+  : { readonly [K in keyof T]: Immutable<T[K]> }
 
 /** One URL of a destination. */
 export interface Webhook {
@@ -30,23 +35,14 @@ export interface Source {
 
 export interface ListenAddress {
   readonly host: string
+  /** 0: any free one. */
   readonly port: number
 }
 
-export interface DeliverySettings {
-  /** One deadline for a whole call (A4.1). */
-  readonly timeout: DurationMs
-  /** Waits before the 2nd, 3rd, … attempt; may be empty. */
-  readonly schedule: readonly DurationMs[]
-  /** From when the dispatcher first took an event up (A7). */
-  readonly window: DurationMs
-  readonly ordering: 'key' | 'none'
-  readonly transport: 'got'
-  /** Calls at once: per process, per webhook, per host. */
-  readonly maxInFlight: number
-  readonly perWebhook: number
-  readonly perHost: number
-}
+/** One deadline for a whole call (A4.1), waits before the 2nd, 3rd, … attempt (may be none), caps per process. */
+export type DeliverySettings = Immutable<Configuration['delivery']>
+
+export type PayloadSettings = Immutable<Configuration['payload']>
 
 export interface NetworkSettings {
   /** CIDR blocks that may be dialled although they are private. */
@@ -57,11 +53,9 @@ export interface NetworkSettings {
   readonly ca: string | undefined
 }
 
-export interface PayloadSettings {
-  readonly userAgent: string
-  readonly messageIdHeader: boolean
-  readonly anonymousId: 'fallback' | 'always'
-  readonly standardWebhooks: boolean
+export interface Credentials {
+  readonly username: Secret
+  readonly password: Secret
 }
 
 /** The configuration, checked and with every file that it names read in. */
@@ -69,26 +63,20 @@ export interface Settings {
   readonly kafka: {
     readonly brokers: readonly string[]
     readonly clientId: string
+    /** Undefined: plain text. A `ca` is trusted instead of the public roots. */
     readonly tls:
       | { readonly ca: string | undefined; readonly cert: string | undefined; readonly key: Secret | undefined }
       | undefined
-    readonly sasl:
-      | {
-          readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
-          readonly username: Secret
-          readonly password: Secret
-        }
-      | undefined
+    readonly sasl: (Credentials & { readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512' }) | undefined
   }
-  readonly topics: { readonly prefix: string; readonly partitions: number; readonly replicationFactor: number }
-  readonly registry: {
-    readonly url: string
-    readonly auth: { readonly username: Secret; readonly password: Secret } | undefined
-  }
+  readonly topics: Immutable<Configuration['topics']>
+  readonly registry: { readonly url: string; readonly auth: Credentials | undefined }
   readonly collector: {
     readonly listen: ListenAddress
+    /** Undefined: no operator API. */
     readonly operatorKey: Secret | undefined
     readonly maxBodyBytes: number
+    /** Messages a second; undefined: no limit. */
     readonly ratePerSource: number | undefined
   }
   readonly ops: { readonly listen: ListenAddress }
@@ -97,12 +85,5 @@ export interface Settings {
   readonly payload: PayloadSettings
   readonly sources: readonly Source[]
   readonly destinations: readonly Destination[]
-  readonly audiences: {
-    readonly emitPerSecond: number
-    readonly list: readonly {
-      readonly name: string
-      readonly kind: 'audience' | 'trait'
-      readonly destinations: readonly string[]
-    }[]
-  }
+  readonly audiences: Immutable<Configuration['audiences']>
 }

@@ -1,0 +1,88 @@
+import { draftFrom, settingsFrom } from '../core/settings/draft.ts'
+import type { FileContent } from '../core/settings/files.ts'
+import { formatPath, valueAt } from '../core/settings/problem.ts'
+import type { Settings } from '../core/settings.ts'
+import {
+  besides,
+  type Environment,
+  type Gathered,
+  gather,
+  type LocatedProblem,
+  startsWith,
+} from './config-file/gather.ts'
+import { createLook, type Look } from './config-file/look.ts'
+
+/** Something wrong in a configuration file. Lines and columns count from 1. */
+export interface Problem {
+  /** As it was given, or found beside what was given. */
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  /** `destinations[0].webhooks[5]`; absent when the file as such is at fault. */
+  readonly path?: string
+  readonly message: string
+  readonly hint?: string
+}
+
+export type LoadResult =
+  | {
+      readonly kind: 'loaded'
+      readonly settings: Settings
+      /** Every file and directory that was read. */
+      readonly files: readonly string[]
+    }
+  | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+
+/** `FILE:LINE:COL: path: message (hint)` */
+export function formatProblem({ file, line, column, path, message, hint }: Problem): string {
+  const where = path === undefined ? `${file}:${line}:${column}` : `${file}:${line}:${column}: ${path}`
+  return hint === undefined ? `${where}: ${message}` : `${where}: ${message} (${hint})`
+}
+
+/** Reads a configuration with all files that it names. Everything that is wrong is told at once; never rejects for it. */
+export function loadConfigFile(path: string, env: Environment): Promise<LoadResult> {
+  return loadThrough(createLook(), path, env)
+}
+
+/** `loadConfigFile` by a look that can tell later whether anything is different. */
+export async function loadThrough(look: Look, path: string, env: Environment): Promise<LoadResult> {
+  const gathered = await gather(look, path, env)
+  if (gathered.input === undefined) return refused(gathered.problems, gathered.files)
+  const substituted = gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const)
+  const draft = draftFrom(gathered.input, new Map(substituted))
+  const contents = new Map<string, FileContent>()
+  for (const { name } of draft.files) {
+    if (!contents.has(name)) contents.set(name, await look.text(besides(path, name)))
+  }
+  const result = settingsFrom(draft, contents)
+  const found = result.kind === 'refused' ? result.problems.map(gathered.locate) : []
+  const problems = [...gathered.problems, ...found.filter(problem => !toldAlready(problem, gathered))]
+  return result.kind === 'refused' || problems.length > 0
+    ? refused(problems, gathered.files)
+    : { kind: 'loaded', settings: result.settings, files: look.paths() }
+}
+
+/** What could not be read is no second time missing. */
+function toldAlready({ at }: LocatedProblem, { problems, input }: Gathered): boolean {
+  return problems.some(
+    form => form.at !== undefined && startsWith(at ?? [], form.at) && valueAt(input, form.at) === undefined,
+  )
+}
+
+/** In the order of the files and of their lines. */
+function refused(problems: readonly LocatedProblem[], files: readonly string[]): LoadResult {
+  const sorted = problems.toSorted(
+    (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
+  )
+  return {
+    kind: 'refused',
+    problems: sorted.map(({ file, line, column, path, message, hint }) => ({
+      file,
+      line,
+      column,
+      ...(path !== undefined && path.length > 0 && { path: formatPath(path) }),
+      message,
+      ...(hint !== undefined && { hint }),
+    })),
+  }
+}

@@ -1,0 +1,86 @@
+import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml'
+import { formatPath, type Path } from '../../core/settings/problem.ts'
+import { substitute } from './environment.ts'
+
+interface OffsetProblem {
+  readonly path: Path
+  readonly offset: number
+  readonly message: string
+  readonly hint?: string
+}
+
+/** A text that the environment was put into. */
+export interface Substituted {
+  readonly path: Path
+  readonly variables: readonly string[]
+}
+
+interface PlainValue {
+  readonly value: unknown
+  readonly problems: readonly OffsetProblem[]
+  readonly substituted: readonly Substituted[]
+  /** Formatted path → where key and value begin; elements of lists have no key of their own. */
+  readonly offsets: ReadonlyMap<string, { readonly key: number; readonly value: number }>
+}
+
+type Node = ParsedNode | null | undefined
+
+/**
+ * A parsed document as plain values. Only what JSON has too: anchors, aliases, merge keys and tags are refused, so that
+ * nothing can be multiplied or made by a few characters, and every value stands where it is read.
+ */
+export function plainValue(root: Node, env: Readonly<Record<string, string | undefined>>): PlainValue {
+  const problems: OffsetProblem[] = []
+  const substituted: Substituted[] = []
+  const offsets = new Map<string, { key: number; value: number }>()
+
+  function refuse(path: Path, offset: number, message: string, hint?: string): undefined {
+    problems.push({ path, offset, message, ...(hint === undefined ? {} : { hint }) })
+  }
+
+  function visit(node: Node, path: Path, keyOffset: number): unknown {
+    const empty = !node || (isScalar(node) && node.value === null)
+    const offset = empty ? keyOffset : node.range[0]
+    offsets.set(formatPath(path), { key: keyOffset, value: offset })
+    if (!node) return null
+    if (isAlias(node)) return refuse(path, offset, 'is an alias; aliases are not possible here', 'write the value out')
+    if (node.anchor !== undefined) refuse(path, offset, 'has an anchor; anchors are not possible here', 'leave it out')
+    if (node.tag !== undefined) return refuse(path, offset, 'has a tag; tags are not possible here', 'leave it out')
+    if (isMap(node)) return mapping(node, path)
+    if (isSeq(node)) {
+      return node.items.map((item, index) => visit(item as Node, [...path, index], (item as Node)?.range[0] ?? offset))
+    }
+    return typeof node.value === 'string' ? text(node.value, path, offset) : node.value
+  }
+
+  function text(written: string, path: Path, offset: number): string | undefined {
+    const result = substitute(written, env)
+    if (result.kind === 'refused') return refuse(path, offset, result.message, result.hint)
+    if (result.variables.length > 0) substituted.push({ path, variables: result.variables })
+    return result.text
+  }
+
+  function mapping(map: YAMLMap.Parsed, path: Path): Record<string, unknown> {
+    const value: Record<string, unknown> = {}
+    for (const pair of map.items) {
+      const offset = pair.key.range[0]
+      const key = isScalar(pair.key) ? pair.key.value : undefined
+      if (typeof key !== 'string') {
+        refuse(path, offset, 'has a key that is no text', 'put the key in quotes')
+        continue
+      }
+      const at = [...path, key]
+      if (key === '<<') refuse(at, offset, 'is a merge key; merge keys are not possible here', 'write the keys out')
+      // On a plain object this key would set the prototype.
+      else if (key === '__proto__') refuse(at, offset, 'unknown key')
+      else if (Object.hasOwn(value, key)) {
+        const first = offsets.get(formatPath(at))
+        refuse(at, offset, 'stands twice in one mapping', first && 'leave one of them out')
+      } else value[key] = visit(pair.value, at, offset)
+    }
+    return value
+  }
+
+  const value = visit(root, [], 0)
+  return { value, problems, substituted, offsets }
+}

@@ -1,0 +1,49 @@
+import type { Settings } from '../settings.ts'
+import { type FileContents, type NamedFile, namedFiles } from './files.ts'
+import type { SettingsProblem } from './problem.ts'
+import { resolve } from './resolve.ts'
+import { distinctListeners, keptSchedule } from './rules/limits.ts'
+import { knownNames, uniqueNames, uniqueWebhookLabels } from './rules/names.ts'
+import type { Rule } from './rules/rule.ts'
+import { clientCertificate, readableFiles, secretsGivenOnce, uniqueWriteKeys } from './rules/secrets.ts'
+import { allowedHeaders, allowedTargets, uniqueUrls } from './rules/targets.ts'
+import { type Shape, type Substituted, shapeOf } from './shape.ts'
+
+/** What was read, held against the schema: says which files it needs before it can become settings. */
+export interface Draft {
+  readonly files: readonly NamedFile[]
+  readonly shape: Shape
+  readonly rules: readonly Rule[]
+}
+
+export type SettingsResult =
+  | { readonly kind: 'accepted'; readonly settings: Settings }
+  | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
+
+const rules: readonly Rule[] = [
+  uniqueNames,
+  uniqueWebhookLabels,
+  knownNames,
+  readableFiles,
+  clientCertificate,
+  uniqueWriteKeys,
+  uniqueUrls,
+  allowedTargets,
+  allowedHeaders,
+  keptSchedule,
+  distinctListeners,
+]
+
+/** First step: `input` is a parsed document, `substituted` tells which of its texts come from the environment. */
+export function draftFrom(input: unknown, substituted: Substituted = new Map()): Draft {
+  const shape = shapeOf(input, substituted)
+  return { shape, files: namedFiles(shape.wellFormed), rules: [...rules, secretsGivenOnce(input)] }
+}
+
+/** Second step: with the contents of the files, by name, either the settings or everything that is wrong. */
+export function settingsFrom(draft: Draft, files: FileContents): SettingsResult {
+  const { problems, wellFormed, configuration } = draft.shape
+  const all = [...problems, ...draft.rules.flatMap(rule => rule(wellFormed, files))]
+  if (configuration === undefined || all.length > 0) return { kind: 'refused', problems: all }
+  return { kind: 'accepted', settings: resolve(configuration, files) }
+}

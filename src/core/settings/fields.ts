@@ -1,0 +1,91 @@
+import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
+import { classifyAddress, parseCidr } from '../delivery/address.ts'
+import { parseDuration, Secret } from '../units.ts'
+import { refuseUrl } from './url.ts'
+
+/** A schema's own message; what is missing or has no value is told in the same words everywhere (`shape.ts`). */
+export const says = (message: string) => ({
+  error: ({ code, input }: z.core.$ZodRawIssue): string | undefined =>
+    code !== 'invalid_type' || input === undefined || input === null ? undefined : message,
+})
+
+/** A rule on one value: its message when the value is refused. */
+const unlessRefused =
+  (refuse: (value: string) => string | undefined) =>
+  (value: string, context: z.RefinementCtx): void => {
+    const message = refuse(value)
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  }
+
+export const text = z.string().min(1)
+
+export const secretText = text.transform(value => new Secret(value))
+
+/** One value, or two during a rotation. */
+export const oneOrTwo = <T extends z.ZodType>(value: T) => z.union([value, z.array(value).min(1).max(2)])
+
+export const fileName = text
+
+/** Of sources, destinations and webhooks; `hookline.` is kept for the service's own (`hookline.audiences`). */
+export const id = z.string().regex(/^(?!hookline\.)[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, {
+  error: issue =>
+    String(issue.input).startsWith('hookline.')
+      ? 'ids that begin with "hookline." are reserved'
+      : 'must be 1 to 63 letters, digits, ".", "_" or "-", and begin with a letter or digit',
+})
+
+const durationText = 'must be a duration such as 500ms, 5s, 1m or 4h'
+export const duration = z
+  .string(says(durationText))
+  .regex(/^\d{1,9}(ms|s|m|h)$/, durationText)
+  .transform(value => parseDuration(value)!)
+
+export const count = z.int().min(1)
+
+export const port = z.int().min(1).max(65_535)
+
+export const httpUrl = z.string().superRefine(unlessRefused(refuseUrl))
+
+const hostPortPattern = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/[\]@]+)):(\d{1,5})$/
+
+function parseHostPort(value: string): { host: string; port: number } | undefined {
+  const [, v6, name, digits] = hostPortPattern.exec(value) ?? []
+  const host = v6 ?? name
+  if (host === undefined || (v6 !== undefined && !ipaddr.IPv6.isValid(v6)) || Number(digits) > 65_535) return undefined
+  return { host, port: Number(digits) }
+}
+
+export const broker = z
+  .string(says('must be host:port'))
+  .superRefine(unlessRefused(value => ((parseHostPort(value)?.port ?? 0) > 0 ? undefined : 'must be host:port')))
+
+const listenText = 'must be host:port, for example 0.0.0.0:8080 or [::]:8080'
+/** Port 0: any free one. */
+export const listen = z
+  .string(says(listenText))
+  .superRefine(unlessRefused(value => (parseHostPort(value) === undefined ? listenText : undefined)))
+  .transform(value => parseHostPort(value)!)
+
+function refuseCidr(value: string): string | undefined {
+  const cidr = parseCidr(value)
+  if (cidr === undefined)
+    return 'must be a block of addresses such as 10.0.0.0/8 or fd00::/8, without bits after the prefix'
+  const [address = ''] = value.split('/')
+  const verdict = classifyAddress(address, [cidr])
+  const single = cidr.length === cidr.bytes.length * 8
+  return single && verdict.kind === 'forbidden' ? `can never be allowed (${verdict.range})` : undefined
+}
+
+export const cidr = z.string().superRefine(unlessRefused(refuseCidr))
+
+/** Kafka allows 249 characters a name; the longest that follows the prefix has 21 (`.audience-memberships`). */
+export const topicPrefix = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/,
+    'must be 1 to 200 letters, digits, ".", "_" or "-", and begin with a letter or digit',
+  )
+
+/** A closed choice: tells what is possible. */
+export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values)

@@ -1,0 +1,96 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { type Path, valueAt } from './problem.ts'
+import type { ConfigurationInput } from './schema.ts'
+import type { Pruned } from './shape.ts'
+
+export type Holds = 'secret' | 'certificates' | 'key'
+
+/** A file that the configuration names, as it names it. */
+export interface NamedFile {
+  readonly path: Path
+  readonly name: string
+  readonly holds: Holds
+}
+
+export type FileContent =
+  | { readonly kind: 'read'; readonly text: string }
+  /** `reason` follows the name: `does not exist`. */
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+/** By name, as the configuration has it. */
+export type FileContents = ReadonlyMap<string, FileContent>
+
+const fixed: readonly (readonly [path: string, holds: Holds])[] = [
+  ['kafka.tls.caFile', 'certificates'],
+  ['kafka.tls.certFile', 'certificates'],
+  ['kafka.tls.keyFile', 'key'],
+  ['kafka.sasl.usernameFile', 'secret'],
+  ['kafka.sasl.passwordFile', 'secret'],
+  ['registry.usernameFile', 'secret'],
+  ['registry.passwordFile', 'secret'],
+  ['collector.operatorKeyFile', 'secret'],
+  ['network.caFile', 'certificates'],
+]
+
+/** Every file whose content is part of the configuration. */
+export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFile[] {
+  const places: (readonly [Path, Holds])[] = fixed.map(([path, holds]) => [path.split('.'), holds])
+  config.sources?.forEach((_, index) => {
+    places.push([['sources', index, 'writeKeyFile'], 'secret'])
+  })
+  config.destinations?.forEach((destination, index) => {
+    const path: Path = ['destinations', index, 'sharedSecretFile']
+    const value = destination?.sharedSecretFile
+    if (!Array.isArray(value)) places.push([path, 'secret'])
+    else for (const place of value.keys()) places.push([[...path, place], 'secret'])
+  })
+  return places.flatMap(([path, holds]) => {
+    const name = valueAt(config, path)
+    return typeof name === 'string' ? [{ path, name, holds }] : []
+  })
+}
+
+/** A secret as editors and `echo` leave it: without the one line end at its end. */
+export function secretIn(content: string): string {
+  return content.replace(/\r?\n$/, '')
+}
+
+/** Why a file cannot be what it is named for; undefined when it can. */
+export function refuseContent(content: FileContent | undefined, holds: Holds): string | undefined {
+  if (content === undefined) return 'has not been read'
+  if (content.kind === 'unreadable') return content.reason
+  switch (holds) {
+    case 'secret':
+      return secretIn(content.text) === '' ? 'is empty' : undefined
+    case 'certificates':
+      return refuseCertificates(content.text)
+    case 'key':
+      return parses(() => createPrivateKey(content.text)) ? undefined : 'holds no PEM private key without a passphrase'
+  }
+}
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** TLS libraries skip what they cannot read, and then trust less than was meant: every certificate has to be good. */
+function refuseCertificates(text: string): string | undefined {
+  const blocks = text.match(pemCertificate) ?? []
+  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
+  if (begun === 0) return 'holds no PEM certificate'
+  const bad = blocks.findIndex(block => !parses(() => new X509Certificate(block)))
+  if (bad < 0 && blocks.length === begun) return undefined
+  return `holds ${begun} PEM certificate${begun === 1 ? '' : 's'}, of which number ${(bad < 0 ? blocks.length : bad) + 1} cannot be parsed`
+}
+
+/** True when a client's key is the one of its certificate. */
+export function keyFits(certificate: string, key: string): boolean {
+  return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
+}
+
+function parses(parse: () => unknown): boolean {
+  try {
+    parse()
+    return true
+  } catch {
+    return false
+  }
+}

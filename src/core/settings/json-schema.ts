@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { Path } from './problem.ts'
+import { configuration } from './schema.ts'
+
+interface Node {
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly items?: Node
+  readonly additionalProperties?: Node | boolean
+}
+
+const plain = z.toJSONSchema(configuration, { io: 'input', target: 'draft-2020-12' }) as Node
+
+/** The right keys of the mapping at a path, in the order of the schema. */
+export function keysAt(path: Path): readonly string[] {
+  let node: Node | undefined = plain
+  for (const part of path) node = typeof part === 'number' ? node?.items : node?.properties?.[part]
+  return Object.keys(node?.properties ?? {})
+}
+
+const environment = 'environment'
+
+/** The JSON Schema (draft 2020-12) of the configuration as it is written: `${VARIABLE}` may stand for any scalar. */
+export function configurationJsonSchema(): object {
+  const schema = z.toJSONSchema(configuration, {
+    io: 'input',
+    target: 'draft-2020-12',
+    override: ({ jsonSchema }) => {
+      const { description, default: standard, ...rule } = jsonSchema
+      if (!narrowsScalar(rule)) return
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+      if (description !== undefined) jsonSchema.description = description
+      if (standard !== undefined) jsonSchema.default = standard
+      jsonSchema.anyOf = [rule, { $ref: `#/$defs/${environment}` }]
+    },
+  })
+  return {
+    ...schema,
+    $defs: {
+      [environment]: {
+        description: `Text with \${VARIABLE} or \${VARIABLE:-default}, put in from the environment.`,
+        type: 'string',
+        pattern: String.raw`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`,
+      },
+    },
+  }
+}
+
+/** Text without a rule of its own accepts `${VARIABLE}` anyway. */
+function narrowsScalar(rule: Readonly<Record<string, unknown>>): boolean {
+  if (rule['type'] === 'string') return rule['pattern'] !== undefined || rule['enum'] !== undefined
+  return rule['type'] === 'integer' || rule['type'] === 'number' || rule['type'] === 'boolean'
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import type { Credentials, Destination, Settings, Source } from '../settings.ts'
+import { Secret } from '../units.ts'
+import { type FileContents, secretIn } from './files.ts'
+import type { Configuration } from './schema.ts'
+
+/** The settings of a configuration that every rule has passed: contents of files stand where their names stood. */
+export function resolve(configuration: Configuration, files: FileContents): Settings {
+  const { kafka, topics, registry, collector, ops, network, delivery, payload, audiences } = configuration
+  const { caFile, certFile, keyFile } = kafka.tls ?? {}
+  const contents = contentsOf(files)
+  return {
+    kafka: {
+      brokers: kafka.brokers,
+      clientId: kafka.clientId,
+      tls: kafka.tls && { ca: contents.text(caFile), cert: contents.text(certFile), key: contents.key(keyFile) },
+      sasl: kafka.sasl && { mechanism: kafka.sasl.mechanism, ...credentialsOf(kafka.sasl, contents)! },
+    },
+    topics,
+    registry: { url: registry.url, auth: credentialsOf(registry, contents) },
+    collector: {
+      listen: collector.listen,
+      operatorKey: contents.secret(collector.operatorKey, collector.operatorKeyFile),
+      maxBodyBytes: collector.maxBodyBytes,
+      ratePerSource: collector.ratePerSource,
+    },
+    ops,
+    network: { allow: network.allow, ports: network.ports, ca: contents.text(network.caFile) },
+    delivery,
+    payload,
+    sources: configuration.sources.map(source => sourceOf(source, contents)),
+    destinations: configuration.destinations.map(destination => destinationOf(destination, contents)),
+    audiences,
+  }
+}
+
+type Contents = ReturnType<typeof contentsOf>
+
+function contentsOf(files: FileContents) {
+  const read = (name: string): string => {
+    const content = files.get(name)
+    if (content?.kind !== 'read') throw new TypeError(`${name} has not been read`)
+    return content.text
+  }
+  return {
+    text: (name: string | undefined): string | undefined => (name === undefined ? undefined : read(name)),
+    key: (name: string | undefined): Secret | undefined => (name === undefined ? undefined : new Secret(read(name))),
+    secret: (own: Secret | undefined, name: string | undefined): Secret | undefined =>
+      own ?? (name === undefined ? undefined : new Secret(secretIn(read(name)))),
+  }
+}
+
+type GivenCredentials = Pick<Configuration['registry'], 'username' | 'usernameFile' | 'password' | 'passwordFile'>
+
+function credentialsOf(given: GivenCredentials, contents: Contents): Credentials | undefined {
+  const username = contents.secret(given.username, given.usernameFile)
+  const password = contents.secret(given.password, given.passwordFile)
+  return username && password && { username, password }
+}
+
+function sourceOf(given: Configuration['sources'][number], contents: Contents): Source {
+  return { id: given.id, writeKey: contents.secret(given.writeKey, given.writeKeyFile)! }
+}
+
+function destinationOf(given: Configuration['destinations'][number], contents: Contents): Destination {
+  const { id, enabled, paused, sources, sharedSecret = [], sharedSecretFile = [] } = given
+  const own = [sharedSecret].flat()
+  const inFiles = [sharedSecretFile].flat().map(name => contents.secret(undefined, name)!)
+  const webhooks = given.webhooks.map((webhook, position) => ({
+    label: webhook.id ?? String(position),
+    url: webhook.url,
+    urlHash: createHash('sha256').update(webhook.url).digest('hex').slice(0, 8),
+    headers: webhook.headers,
+  }))
+  return { id, enabled, paused, sources, secrets: [...own, ...inFiles], webhooks }
+}

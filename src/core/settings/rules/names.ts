@@ -1,0 +1,67 @@
+import type { Path, SettingsProblem } from '../problem.ts'
+import { didYouMean } from '../shape.ts'
+import { type Rule, repeated, type WellFormed } from './rule.ts'
+
+type List = 'sources' | 'destinations'
+
+const idsOf = (config: WellFormed, list: List) =>
+  (config[list] ?? []).map((entry, index) => ({ path: [list, index, 'id'] as Path, name: entry?.id }))
+
+export const uniqueNames: Rule = config => [
+  ...repeated(idsOf(config, 'sources'), 'is also the id of another source'),
+  ...repeated(idsOf(config, 'destinations'), 'is also the id of another destination'),
+  ...repeated(
+    (config.audiences?.list ?? []).map((audience, index) => ({
+      path: ['audiences', 'list', index, 'name'],
+      name: audience?.name,
+    })),
+    'is also the name of another audience',
+  ),
+]
+
+/** A webhook's label is its id or else its position; two of one destination must not share one. */
+export const uniqueWebhookLabels: Rule = config =>
+  (config.destinations ?? []).flatMap((destination, index) => {
+    const webhooks = destination?.webhooks ?? []
+    const entries = webhooks.map((webhook, position) => ({
+      path: ['destinations', index, 'webhooks', position, 'id'],
+      name: webhook?.id ?? String(position),
+    }))
+    // Positions first, so that the id that looks like one is at fault.
+    const [given, made] = [true, false].map(wanted =>
+      entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
+    )
+    return repeated([...made!, ...given!], 'is also the label of another webhook of this destination')
+  })
+
+export const knownNames: Rule = config => [
+  ...(config.destinations ?? []).flatMap((destination, index) =>
+    references(config, 'sources', ['destinations', index, 'sources'], destination?.sources),
+  ),
+  ...(config.audiences?.list ?? []).flatMap((audience, index) =>
+    references(config, 'destinations', ['audiences', 'list', index, 'destinations'], audience?.destinations),
+  ),
+]
+
+function references(
+  config: WellFormed,
+  list: List,
+  path: Path,
+  names: readonly (string | undefined)[] = [],
+): readonly SettingsProblem[] {
+  const ids = idsOf(config, list).map(entry => entry.name)
+  const entries = names.map((name, index) => ({ path: [...path, index], name }))
+  const twice = repeated(entries, 'stands twice')
+  // An id that is wrong itself is told of already; who refers to it is not at fault.
+  if (ids.includes(undefined) || config[list] === undefined) return twice
+  const known = ids.filter(id => id !== undefined)
+  const unknown = entries.filter(entry => entry.name !== undefined && !known.includes(entry.name))
+  return [
+    ...twice,
+    ...unknown.map(entry => ({
+      path: entry.path,
+      message: `no ${list === 'sources' ? 'source' : 'destination'} has this id`,
+      ...didYouMean(entry.name, known),
+    })),
+  ]
+}

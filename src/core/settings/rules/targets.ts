@@ -1,0 +1,63 @@
+import { classifyAddress, explainForbidden, literalAddress, parseCidr, portAllowed } from '../../delivery/address.ts'
+import { refuseHeader, refuseHeaders } from '../../delivery/request.ts'
+import type { Path, SettingsProblem } from '../problem.ts'
+import { parseUrl, portOf, urlIdentity } from '../url.ts'
+import { type Rule, repeated, type WellFormed } from './rule.ts'
+
+/** Every URL that has the right form, by destination. */
+function targetsOf(config: WellFormed): readonly (readonly { path: Path; url: URL }[])[] {
+  return (config.destinations ?? []).map((destination, index) =>
+    (destination?.webhooks ?? []).flatMap((webhook, position) => {
+      const url = webhook?.url === undefined ? undefined : parseUrl(webhook.url)
+      return url === undefined ? [] : [{ path: ['destinations', index, 'webhooks', position, 'url'], url }]
+    }),
+  )
+}
+
+/** One endpoint called twice would get everything twice. */
+export const uniqueUrls: Rule = config =>
+  targetsOf(config).flatMap(targets =>
+    repeated(
+      targets.map(({ path, url }) => ({ path, name: urlIdentity(url) })),
+      'is also the URL of another webhook of this destination',
+    ),
+  )
+
+/** What a call would refuse later is refused now: literal addresses and ports. Names are judged when they are dialled. */
+export const allowedTargets: Rule = config => {
+  const { allow = [], ports } = config.network ?? {}
+  const blocks = allow.flatMap(text => (text === undefined ? [] : (parseCidr(text) ?? [])))
+  const open = ports?.filter(port => port !== undefined)
+  return targetsOf(config)
+    .flat()
+    .flatMap(({ path, url }): readonly SettingsProblem[] => {
+      const address = literalAddress(url)
+      const verdict = address === undefined ? undefined : classifyAddress(address, blocks)
+      const forbidden =
+        address !== undefined && verdict?.kind === 'forbidden' ? [explainForbidden(address, verdict)] : []
+      const port = portOf(url)
+      const closed = portAllowed(port, open)
+        ? []
+        : [`port ${port} is not allowed by network.ports (${open?.join(', ') ?? '80, 443 and any from 1024'})`]
+      return [...forbidden, ...closed].map(message => ({ path, message }))
+    })
+}
+
+export const allowedHeaders: Rule = config =>
+  (config.destinations ?? []).flatMap((destination, index) =>
+    (destination?.webhooks ?? []).flatMap((webhook, position) =>
+      headerProblems(['destinations', index, 'webhooks', position, 'headers'], webhook?.headers ?? {}),
+    ),
+  )
+
+function headerProblems(path: Path, headers: Readonly<Record<string, string | undefined>>): readonly SettingsProblem[] {
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  )
+  const single = given.flatMap(([name, value]): readonly SettingsProblem[] => {
+    const message = refuseHeader(name, value)
+    return message === undefined ? [] : [{ path: [...path, name], message, at: 'key' }]
+  })
+  const together = single.length > 0 ? undefined : refuseHeaders(Object.fromEntries(given))
+  return together === undefined ? single : [{ path, message: together }]
+}

@@ -1,0 +1,205 @@
+import { z } from 'zod'
+import {
+  broker,
+  cidr,
+  count,
+  duration,
+  fileName,
+  httpUrl,
+  id,
+  listen,
+  oneOf,
+  oneOrTwo,
+  port,
+  says,
+  secretText,
+  text,
+  topicPrefix,
+} from './fields.ts'
+
+/*
+ * What users write. The types, the JSON Schema and the reference page are made from this; what needs more than one
+ * value to judge is a rule (rules/). Every secret can be given as itself (best as `${VARIABLE}`) or as `…File`, a file
+ * that holds it; file names are relative to the configuration file.
+ */
+
+const credentials = {
+  username: secretText.optional().describe('User name.'),
+  usernameFile: fileName.optional().describe('File that holds the user name.'),
+  password: secretText.optional().describe('Password.'),
+  passwordFile: fileName.optional().describe('File that holds the password.'),
+}
+
+const kafka = z
+  .strictObject({
+    brokers: z.array(broker).min(1).describe('Brokers to begin with, each `host:port`.'),
+    clientId: text.default('hookline').describe("Name of this client in the broker's logs and quotas."),
+    tls: z
+      .strictObject(
+        {
+          caFile: fileName.optional().describe('PEM certificates to trust instead of the public roots.'),
+          certFile: fileName.optional().describe('PEM certificate of this client; needs `keyFile`.'),
+          keyFile: fileName.optional().describe('PEM key of this client, without a passphrase.'),
+        },
+        says('must be a mapping; {} is enough for brokers with a public certificate'),
+      )
+      .optional()
+      .describe('Speak TLS to the brokers; `{}` is enough for brokers with a public certificate. Absent: plain text.'),
+    sasl: z
+      .strictObject({
+        mechanism: oneOf(['plain', 'scram-sha-256', 'scram-sha-512']).describe('SASL mechanism.'),
+        ...credentials,
+      })
+      .optional()
+      .describe('Authenticate to the brokers. Absent: anonymous.'),
+  })
+  .describe('The Kafka cluster.')
+
+const topics = z
+  .strictObject({
+    prefix: topicPrefix.default('hookline').describe('Begins the names of all topics and consumer groups.'),
+    partitions: count.max(10_000).default(12).describe('Partitions of each topic that is created.'),
+    replicationFactor: count.max(32_767).default(3).describe('Replicas of each topic that is created.'),
+  })
+  .prefault({})
+  .describe('Names and sizes of the topics.')
+
+const registry = z
+  .strictObject({
+    url: httpUrl.describe('Any schema registry with the Confluent REST paths; may carry a path prefix.'),
+    ...credentials,
+  })
+  .describe('The schema registry.')
+
+const collector = z
+  .strictObject({
+    listen: listen.prefault('0.0.0.0:8080').describe('Where the tracking API listens.'),
+    operatorKey: secretText.optional().describe('Key of the operator API. Without one that API is off.'),
+    operatorKeyFile: fileName.optional().describe('File that holds the operator key.'),
+    maxBodyBytes: count
+      .max(64 * 1_048_576)
+      .default(4_194_304)
+      .describe('Largest request body, decompressed.'),
+    ratePerSource: count.optional().describe('Messages a second that one source may send. Absent: no limit.'),
+  })
+  .prefault({})
+  .describe('The HTTP service that takes messages in.')
+
+const ops = z
+  .strictObject({ listen: listen.prefault('0.0.0.0:9464').describe('Where /metrics, /livez and /readyz listen.') })
+  .prefault({})
+  .describe('Metrics and health.')
+
+const network = z
+  .strictObject({
+    allow: z
+      .array(cidr)
+      .default([])
+      .describe('Blocks of private addresses that webhooks may have all the same. Metadata addresses never.'),
+    ports: z.array(port).min(1).optional().describe('Ports that webhooks may have. Absent: 80, 443 and any from 1024.'),
+    caFile: fileName.optional().describe('PEM certificates trusted for webhooks in addition to the public roots.'),
+  })
+  .prefault({})
+  .describe('What webhooks may be called at all.')
+
+export const delivery = z
+  .strictObject({
+    timeout: duration.prefault('5s').describe('Deadline of one call, from name lookup to response head. At most 5s.'),
+    schedule: z
+      .array(duration)
+      .prefault(['10s', '30s', '1m', '5m', '15m', '30m', '1h', '1h', '1h'])
+      .describe('Waits before the second, third, … attempt; never decreasing; empty: no retries.'),
+    window: duration.prefault('4h').describe('No attempt begins later than this after the first. At most 4h.'),
+    ordering: oneOf(['key', 'none'])
+      .default('key')
+      .describe('`key`: first attempts for one user and destination go out in order. `none`: as they come.'),
+    transport: oneOf(['got']).default('got').describe('HTTP client.'),
+    maxInFlight: count.max(100_000).default(512).describe('Calls at once in one process.'),
+    perWebhook: count.max(100_000).default(64).describe('Calls at once to one webhook in one process.'),
+    perHost: count.max(100_000).default(128).describe('Calls at once to one host in one process.'),
+  })
+  .prefault({})
+  .describe('Attempts, retries and limits.')
+
+const payload = z
+  .strictObject({
+    userAgent: z
+      .string()
+      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/, "must be a product token: letters, digits and !#$%&'*+.^_`|~-")
+      .default('Hookline')
+      .describe('Product token of the User-Agent header; `/1.0` follows.'),
+    messageIdHeader: z.boolean().default(true).describe('Send X-Message-Id, by which receivers drop duplicates.'),
+    anonymousId: oneOf(['fallback', 'always'])
+      .default('fallback')
+      .describe('`fallback`: the body has anonymousId only when there is no userId. `always`: beside it too.'),
+    standardWebhooks: z.boolean().default(false).describe('Send the Standard Webhooks headers as well.'),
+  })
+  .prefault({})
+  .describe('What requests look like.')
+
+export const source = z.strictObject({
+  id: id.describe('Name of the source; events carry it.'),
+  writeKey: secretText.optional().describe('Key that its messages are sent with. This or `writeKeyFile` is required.'),
+  writeKeyFile: fileName.optional().describe('File that holds the write key.'),
+})
+
+const webhook = z.strictObject({
+  id: id.optional().describe('Label in metrics and logs. Absent: the position, from 0.'),
+  url: httpUrl.describe('Full URL with http:// or https://, without credentials.'),
+  headers: z.record(z.string(), z.string()).default({}).describe('Static headers added to every request.'),
+})
+
+export const destination = z.strictObject({
+  id: id.describe('Name of the destination; metrics, logs and dead letters carry it.'),
+  enabled: z.boolean().default(true).describe('`false`: its events are dropped.'),
+  paused: z.boolean().default(false).describe('`true`: nothing is called, events wait; their retry window runs.'),
+  sources: z.array(id).min(1).describe('Ids of the sources whose messages it gets.'),
+  sharedSecret: oneOrTwo(secretText)
+    .optional()
+    .describe('Signs every request (X-Signature). A list of two during a rotation: the first one signs.'),
+  sharedSecretFile: oneOrTwo(fileName).optional().describe('File that holds the shared secret, or a list of two.'),
+  webhooks: z.array(webhook).min(1).max(5).describe('One to five; a delivery is done when any of them succeeds.'),
+})
+
+const audiences = z
+  .strictObject({
+    emitPerSecond: count.default(500).describe('Identify messages a second that syncs may emit, in one process.'),
+    list: z
+      .array(
+        z.strictObject({
+          name: text.describe('Name of the audience or computed trait.'),
+          kind: oneOf(['audience', 'trait']).default('audience').describe('Membership, or a computed trait.'),
+          destinations: z.array(id).describe('Ids of the destinations that get it.'),
+        }),
+      )
+      .default([])
+      .describe('Every audience and who gets it; a sync of another name is refused.'),
+  })
+  .prefault({})
+  .describe('Audiences and computed traits.')
+
+/** The whole configuration file. */
+export const configuration = z
+  .strictObject({
+    $schema: z.string().optional().describe('For editors.'),
+    kafka,
+    topics,
+    registry,
+    collector,
+    ops,
+    network,
+    delivery,
+    payload,
+    sources: z.array(source).min(1).describe('What sends messages.'),
+    destinations: z.array(destination).default([]).describe('Where messages are delivered to.'),
+    destinationsFrom: fileName
+      .optional()
+      .describe('Directory with more destinations, one a file (.yaml, .yml, .json), each in the same form.'),
+    audiences,
+  })
+  .meta({ title: 'Hookline configuration' })
+
+/** As it is written. */
+export type ConfigurationInput = z.input<typeof configuration>
+/** Parsed, with defaults, before the files that it names are put in. */
+export type Configuration = z.output<typeof configuration>

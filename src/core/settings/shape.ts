@@ -1,0 +1,149 @@
+import type { z } from 'zod'
+import { keysAt } from './json-schema.ts'
+import { nearestName } from './nearest.ts'
+import { formatPath, type Path, type SettingsProblem, valueAt } from './problem.ts'
+import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
+
+/** Texts that were put in from the environment: formatted path → the variables' names. */
+export type Substituted = ReadonlyMap<string, readonly string[]>
+
+/** What is left when everything of a wrong form is taken out; places in lists are kept. */
+export type Pruned<T> = T extends readonly (infer Element)[]
+  ? readonly (Pruned<Element> | undefined)[]
+  : T extends object
+    ? { readonly [K in keyof T]?: Pruned<T[K]> | undefined }
+    : T
+
+export interface Shape {
+  readonly problems: readonly SettingsProblem[]
+  /** The part of the input that has the right form, for the rules. */
+  readonly wellFormed: Pruned<ConfigurationInput>
+  /** Set when all of it has. */
+  readonly configuration: Configuration | undefined
+}
+
+type Issue = z.core.$ZodIssue
+
+/** Holds what was read against the schema: unknown keys, missing ones, types and forms of single values. */
+export function shapeOf(input: unknown, substituted: Substituted): Shape {
+  const typed = structuredClone(input)
+  const parse = () => configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
+  let result = parse()
+  // A text from the environment takes the type that the schema wants there.
+  if (!result.success && result.error.issues.filter(issue => retype(typed, issue, substituted)).length > 0) {
+    result = parse()
+  }
+  if (result.success) {
+    return { problems: [], wellFormed: typed as Pruned<ConfigurationInput>, configuration: result.data }
+  }
+  const { issues } = result.error
+  const problems = issues.flatMap(issue => problemsOf(issue, typed))
+  const pruned = { root: typed }
+  for (const issue of issues) prune(pruned, issue)
+  return { problems, wellFormed: (pruned.root ?? {}) as Pruned<ConfigurationInput>, configuration: undefined }
+}
+
+/** Gives a substituted text the wanted type if it has the form of one; true when it did. */
+function retype(root: unknown, issue: Issue, substituted: Substituted): boolean {
+  if (issue.code !== 'invalid_type' || !substituted.has(formatPath(issue.path as Path))) return false
+  const path = issue.path as Path
+  const text = valueAt(root, path)
+  const typed = typeof text === 'string' ? typedAs(issue.expected, text) : undefined
+  if (typed !== undefined) place(root, path, typed)
+  return typed !== undefined
+}
+
+function typedAs(expected: string, text: string): unknown {
+  if (expected === 'number' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
+  if (expected === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
+  // `brokers: ${KAFKA_BROKERS}` with `a:9092,b:9092`.
+  if (expected === 'array' && text.trim() !== '') return text.split(',').map(part => part.trim())
+  return undefined
+}
+
+function place(root: unknown, path: Path, value: unknown): void {
+  const parent = valueAt(root, path.slice(0, -1)) as Record<string | number, unknown>
+  parent[path.at(-1)!] = value
+}
+
+/** Takes out the value that an issue is about; a list that is too long or too short keeps its elements. */
+function prune(document: { root: unknown }, issue: Issue): void {
+  if (issue.code === 'unrecognized_keys') return
+  const path = ['root', ...(issue.path as Path)]
+  const value = valueAt(document, path)
+  if (value === undefined || (Array.isArray(value) && issue.code !== 'invalid_type')) return
+  place(document, path, undefined)
+}
+
+function problemsOf(issue: Issue, input: unknown): readonly SettingsProblem[] {
+  const path = issue.path as Path
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map(key => ({
+        path: [...path, key],
+        at: 'key',
+        message: 'unknown key',
+        ...didYouMean(key, keysAt(path)),
+      }))
+    case 'too_big':
+      // The first surplus element, not the list.
+      return [{ path: issue.origin === 'array' ? [...path, Number(issue.maximum)] : path, message: issue.message }]
+    case 'invalid_value':
+      return [{ path, message: issue.message, ...didYouMean(valueAt(input, path), issue.values.map(String)) }]
+    case 'invalid_type': {
+      const scalar = ['number', 'boolean'].includes(typeof valueAt(input, path))
+      const hint = scalar && issue.message.startsWith('must be text') ? { hint: 'put it in quotes' } : {}
+      return [{ path, message: issue.message, ...hint }]
+    }
+    default:
+      return [{ path, message: issue.message }]
+  }
+}
+
+/** A hint with the nearest of the right names. */
+export function didYouMean(typed: unknown, names: readonly string[]): { hint?: string } {
+  const nearest = typeof typed === 'string' ? nearestName(typed, names) : undefined
+  return nearest === undefined ? {} : { hint: `did you mean ${nearest}?` }
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+  record: 'a mapping',
+}
+
+/** What is wrong with a value for which the schema has no text of its own. Never repeats the value. */
+function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted): string {
+  if (issue.input === undefined) return 'is missing'
+  if (issue.input === null) return 'has no value'
+  switch (issue.code) {
+    case 'invalid_type': {
+      const variables = substituted.get(formatPath((issue.path ?? []) as Path))
+      const got = variables === undefined ? nounOf(issue.input) : `what ${variables.join(' and ')} holds`
+      return `must be ${nouns[issue.expected] ?? issue.expected}, not ${got}`
+    }
+    case 'invalid_union':
+      return 'must be text, or a list of one or two texts'
+    case 'invalid_value':
+      return `must be one of: ${issue.values.join(', ')}`
+    case 'too_small':
+      if (issue.origin === 'number') return `must be at least ${issue.minimum}`
+      return issue.origin === 'array' ? 'must have at least one entry' : 'must not be empty'
+    case 'too_big':
+      return issue.origin === 'array'
+        ? `is one too many: at most ${issue.maximum} are possible`
+        : `must be at most ${issue.maximum}`
+    default:
+      return issue.message ?? 'is not valid'
+  }
+}
+
+function nounOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'number' && !Number.isInteger(value)) return 'a fraction'
+  return nouns[typeof value] ?? typeof value
+}
