@@ -97,7 +97,7 @@ export function toHeaders(carried: Partial<Carried>): RecordHeaders {
 /** Undefined: a header is missing or malformed. */
 export function parseCarried(headers: RecordHeaders): Carried | undefined {
   const text = (name: string): string => headers[name] ?? ''
-  const integer = (name: string): number => (/^\d{1,16}$/.test(text(name)) ? Number(text(name)) : Number.NaN)
+  const integer = (name: string): number => (/^-?\d{1,16}$/.test(text(name)) ? Number(text(name)) : Number.NaN)
   const carried: Carried = {
     destination: text('destination'),
     attempt: integer('attempt'),
@@ -118,20 +118,12 @@ export function parseCarried(headers: RecordHeaders): Carried | undefined {
     messageId: text('message-id'),
   }
   const { attempt, deferrals, startedAt, deadline, notBefore, round, origin } = carried
-  const numbers = [
-    attempt,
-    deferrals,
-    startedAt,
-    deadline,
-    notBefore,
-    round,
-    origin.partition,
-    origin.offset,
-    origin.timestamp,
-  ]
+  const counts = [attempt, deferrals, startedAt, deadline, notBefore, round, origin.partition, origin.offset]
   const isWhole =
     [carried.destination, carried.messageId, origin.topic].every(Boolean) &&
-    numbers.every(Number.isSafeInteger) &&
+    counts.every(count => Number.isSafeInteger(count) && count >= 0) &&
+    // Kafka's own mark for no timestamp is -1.
+    Number.isSafeInteger(origin.timestamp) &&
     carried.refusedWebhooks.every(hash => /^[0-9a-f]{8}$/.test(hash)) &&
     carried.refusedWebhooks.length <= carried.outcomes.split(',').filter(isRefused).length
   return isWhole ? carried : undefined

@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Carried } from '../../../../src/core/delivery/carried.ts'
+import { beforeAttempt, type Decision, defer, mustBeAttempted } from '../../../../src/core/delivery/decide.ts'
+import { carriedAfter, carriedOf, defaultPolicy, later, start, summary } from '../../../support/deliveries.ts'
+
+describe('beforeAttempt: whether a delivery is due', () => {
+  const now = later('1h')
+  const due = (given: Partial<Carried>, paused = false): string => {
+    const verdict = beforeAttempt(carriedOf(given), paused, defaultPolicy, now)
+    if (verdict.kind === 'wait') return `wait ${verdict.until - now}ms`
+    return verdict.kind === 'attempt' ? verdict.kind : summary(verdict)
+  }
+
+  it.each<[string, Partial<Carried>, boolean, string]>([
+    ['never attempted', {}, false, 'attempt'],
+    ['not before this very moment', { notBefore: now }, false, 'attempt'],
+    ['1 ms too early', { notBefore: later('1ms', now) }, false, 'wait 1ms'],
+    ['10 s too early', { notBefore: later('10s', now) }, false, 'wait 10000ms'],
+    ['more than 10 s too early', { notBefore: later('10001ms', now) }, false, 'deferred not_before 10s'],
+    ['much too early', { notBefore: later('70m', now) }, false, 'deferred not_before 1h'],
+    ['paused', {}, true, 'deferred paused 10s'],
+    ['paused again', { deferrals: 2 }, true, 'deferred paused 1m'],
+    ['paused and 5 s too early', { notBefore: later('5s', now) }, true, 'deferred paused 10s'],
+    ['paused and much too early', { notBefore: later('70m', now) }, true, 'deferred not_before 1h'],
+    ['at the deadline', { deadline: now, attempt: 3 }, false, 'attempt'],
+    ['past it, attempted', { deadline: later('59m'), attempt: 1 }, false, 'dead_lettered retry_window_over'],
+    ['past it, never attempted', { deadline: later('59m') }, false, 'attempt'],
+    ['past it, never attempted, paused', { deadline: later('59m') }, true, 'dead_lettered retry_window_over'],
+    ['past it, attempted, paused', { deadline: later('59m'), attempt: 1 }, true, 'dead_lettered retry_window_over'],
+  ])('%s', (_, given, paused, expected) => {
+    expect(due(given, paused)).toBe(expected)
+  })
+
+  it('waiting for its time does not make it climb', () => {
+    const carried = carriedOf({ notBefore: later('70m', now), deferrals: 1, reason: 'http_429' })
+    const decision = beforeAttempt(carried, false, defaultPolicy, now) as Decision
+    expect(carriedAfter(decision)).toEqual({ ...carried, reason: 'not_before' })
+  })
+})
+
+describe('defer: parked without an attempt', () => {
+  const now = later('1h')
+  it.each<[string, Partial<Carried>, Parameters<typeof defer>[1], string]>([
+    ['at first', {}, 'lane_full', 'deferred lane_full 10s'],
+    ['for the fourth time', { deferrals: 3 }, 'breaker_open', 'deferred breaker_open 5m'],
+    ['near the deadline', { deferrals: 3, deadline: later('61s', now) }, 'breaker_open', 'deferred breaker_open 1m'],
+    ['past it, never attempted', { deadline: later('59m') }, 'lane_full', 'deferred lane_full 10s'],
+    ['past it, attempted', { deadline: later('59m'), attempt: 1 }, 'lane_full', 'dead_lettered retry_window_over'],
+    ['past it, paused', { deadline: later('59m') }, 'paused', 'dead_lettered retry_window_over'],
+  ])('%s', (_, given, cause, expected) => {
+    expect(summary(defer(carriedOf(given), cause, defaultPolicy, now))).toBe(expected)
+  })
+
+  it('leaves all but the count of deferrals and the reason as it was', () => {
+    const carried = carriedOf({ attempt: 2, deferrals: 1, outcomes: 'http_5xx', notBefore: later('59m') })
+    expect(carriedAfter(defer(carried, 'lane_full', defaultPolicy, now))).toEqual({
+      ...carried,
+      deferrals: 2,
+      reason: 'lane_full',
+    })
+  })
+})
+
+describe('no record is given up without one attempt', () => {
+  it.each([
+    ['in its window', {}, false],
+    ['at the deadline, never attempted', { deadline: start }, true],
+    ['at the deadline, attempted', { deadline: start, attempt: 1 }, false],
+  ])('%s', (_, given, must) => {
+    expect(mustBeAttempted(carriedOf(given), start)).toBe(must)
+  })
+})

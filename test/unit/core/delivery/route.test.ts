@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals'
+import { audiencesSource, createRouting, route, routeParked } from '../../../../src/core/delivery/route.ts'
+import type { Event } from '../../../../src/core/message/event.ts'
+import type { JsonText } from '../../../../src/core/units.ts'
+import { destinationOf, eventOf, messageOf, sourceOf } from '../../../support/deliveries.ts'
+
+const crm = destinationOf({ id: 'crm', sources: ['web', 'ios'] })
+const lake = destinationOf({ id: 'lake', sources: ['web'] })
+const off = destinationOf({ id: 'off', sources: ['web', 'old'], enabled: false })
+const routing = createRouting({
+  sources: ['web', 'ios', 'old', 'lonely'].map(sourceOf),
+  destinations: [crm, off, lake],
+})
+
+/** Ids and drops, or the reason. */
+function summary(event: Event) {
+  const routed = route(event, routing)
+  if (routed.kind === 'dead_lettered') return routed.reason
+  return { to: routed.destinations.map(destination => destination.id), drops: routed.drops }
+}
+
+describe('an event goes to the destinations of its source', () => {
+  it.each<[string, Partial<Event>, ReturnType<typeof summary>]>([
+    ['all that are enabled, in configuration order', {}, { to: ['crm', 'lake'], drops: ['disabled'] }],
+    ['only those connected to it', { sourceId: 'ios' }, { to: ['crm'], drops: [] }],
+    ['none enabled', { sourceId: 'old' }, { to: [], drops: ['disabled'] }],
+    ['none connected', { sourceId: 'lonely' }, { to: [], drops: ['no_destination'] }],
+    ['a source that is not configured', { sourceId: 'gone' }, 'unknown_source'],
+  ])('%s', (_, event, expected) => {
+    expect(summary(eventOf(event))).toEqual(expected)
+  })
+})
+
+describe('an event that names its destination', () => {
+  it.each<[string, Partial<Event>, ReturnType<typeof summary>]>([
+    [
+      'of audiences: goes there, connected or not',
+      { sourceId: audiencesSource, destinationId: 'lake' },
+      { to: ['lake'], drops: [] },
+    ],
+    [
+      'of audiences: not while it is disabled',
+      { sourceId: audiencesSource, destinationId: 'off' },
+      { to: [], drops: ['disabled'] },
+    ],
+    ['of audiences: not when it is gone', { sourceId: audiencesSource, destinationId: 'gone' }, 'unknown_destination'],
+    ['of audiences: must name one', { sourceId: audiencesSource }, { to: [], drops: ['no_destination'] }],
+    ['of another source: goes to that one only', { destinationId: 'lake' }, { to: ['lake'], drops: [] }],
+    [
+      'of another source: is not connected by that',
+      { sourceId: 'ios', destinationId: 'lake' },
+      { to: [], drops: ['no_destination'] },
+    ],
+    ['of an unknown source', { sourceId: 'gone', destinationId: 'crm' }, 'unknown_source'],
+  ])('%s', (_, event, expected) => {
+    expect(summary(eventOf(event))).toEqual(expected)
+  })
+})
+
+describe('integrations (A1.4, A4.2)', () => {
+  it.each<[string | undefined, boolean]>([
+    [undefined, true],
+    ['{}', true],
+    ['{"Webhooks":true}', true],
+    ['{"Webhooks":true,"All":false}', true],
+    ['{"Webhooks":{"any":false},"All":false}', true],
+    ['{"Webhooks":[],"All":false}', true],
+    ['{"Webhooks":false}', false],
+    ['{"Webhooks":false,"All":true}', false],
+    ['{"webhooks":false}', true],
+    ['{"Webhooks":null,"All":false}', false],
+    ['{"Webhooks":"true","All":false}', false],
+    ['{"Webhooks":"false"}', true],
+    ['{"Webhooks":1,"All":false}', false],
+    ['{"Webhooks":0}', true],
+    ['{"All":false}', false],
+    ['{"All":false,"Salesforce":true}', false],
+    ['{"All":"false"}', true],
+    ['{"All":null,"all":false}', true],
+    ['{"all":false}', false],
+    ['{"ALL":false}', false],
+    ['{"all":true,"ALL":false}', true],
+    ['{"All":true,"all":false}', true],
+    ['{"aLL":false}', true],
+    ['{"Salesforce":false}', true],
+  ])('%s: %s', (integrations, selected) => {
+    const event = eventOf({
+      sourceId: 'ios',
+      message: messageOf({ integrations: integrations as JsonText | undefined }),
+    })
+    expect(summary(event)).toEqual(selected ? { to: ['crm'], drops: [] } : { to: [], drops: ['not_selected'] })
+  })
+
+  it('a disabled destination is counted as disabled, the others as not selected', () => {
+    const event = eventOf({ message: messageOf({ integrations: '{"All":false}' as JsonText }) })
+    expect(summary(event)).toEqual({ to: [], drops: ['not_selected', 'disabled', 'not_selected'] })
+  })
+})
+
+describe('a waiting record', () => {
+  it.each([
+    ['goes to its destination', 'crm', { kind: 'deliver', destination: crm }],
+    ['is dropped while that is disabled', 'off', { kind: 'dropped', reason: 'disabled' }],
+    ['is a dead letter when that is gone', 'gone', { kind: 'dead_lettered', reason: 'unknown_destination' }],
+  ])('%s', (_, id, expected) => {
+    expect(routeParked(id, routing)).toEqual(expected)
+  })
+
+  it('is delivered although its source was removed', () => {
+    const reloaded = createRouting({ sources: [], destinations: [crm] })
+    expect(routeParked('crm', reloaded)).toEqual({ kind: 'deliver', destination: crm })
+  })
+})
+
+it('a routing does not change with the lists it was made of', () => {
+  const destinations = [crm]
+  const made = createRouting({ sources: [sourceOf('ios')], destinations })
+  destinations.push(lake)
+  expect([...made.destinations.keys()]).toEqual(['crm'])
+  expect(made.bySource.get('ios')).toEqual([crm])
+})
