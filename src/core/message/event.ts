@@ -26,7 +26,7 @@ export interface Event {
   readonly message: Message
 }
 
-/** Whom a message is about, always there after `normalise`: the record key, so that one user's messages keep their order. */
+/** Whom a message is about (always known after `normalise`): the record key, so that one user's messages stay in order. */
 export const keyOf = (message: Message): string | undefined => message.userId ?? message.anonymousId
 
 /** The partition where every Kafka client that agrees with Java's puts this key. */

@@ -22,8 +22,8 @@ export interface Normalised {
 }
 
 /**
- * Any call as SDKs send it → the one form that is stored and delivered, or why it is not taken. `input` is what JSON.parse
- * gives (`parseJson`, so that large numeric ids keep their digits).
+ * Any call as SDKs send it → the one form that is stored and delivered, or why it is not taken. `input` comes from
+ * `parseJson`, or ids that are large numbers lose digits.
  */
 export function normalise(input: unknown, reception: Reception): Normalised | Rejection {
   if (!isObject(input)) return rejection('not_an_object', 'A message must be a JSON object: send { "type": …, … }.')
@@ -74,4 +74,4 @@ function timestampOf(input: JsonObject, { receivedAt, sentAt }: Reception): Epoc
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 const timestampForms =
-  'Send an existing date of the years 0001 to 9999 in ISO 8601 (2015-02-02T10:00:00.000Z), or milliseconds or seconds since 1970 as a number.'
+  'Send a date of the years 0001 to 9999 in ISO 8601 (2015-02-02T10:00:00.000Z), or milliseconds or seconds as a number.'

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { canonicalJson, parseJson } from '../../../../src/core/message/json.ts'
+import { jsonText } from './json-text.ts'
+
+const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
+
+/** What has to be left of a value, by the plainest of means. */
+const expected = (text: string): string =>
+  JSON.stringify(
+    JSON.parse(text, (_, value) => {
+      if (typeof value === 'string') return wellFormed(value)
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+      const members = Object.entries(value).filter(([key]) => key !== '__proto__')
+      return Object.fromEntries(members.map(([key, member]) => [wellFormed(key), member]))
+    }),
+  )
+
+function protoMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.entries(value).reduce((sum, [key, member]) => sum + (key === '__proto__' ? 1 : protoMembers(member)), 0)
+}
+
+describe('canonicalJson', () => {
+  it('is a fixed point of parse and stringify, and nothing else is changed (A5.4)', () => {
+    fc.assert(
+      fc.property(jsonText.value, text => {
+        const canonical = canonicalJson(JSON.parse(text))
+        expect(canonical).toEqual({
+          kind: 'canonical',
+          text: expected(text),
+          droppedKeys: protoMembers(JSON.parse(text)),
+        })
+        if (canonical.kind === 'rejected') return
+        expect(JSON.stringify(JSON.parse(canonical.text))).toBe(canonical.text)
+        expect(canonicalJson(JSON.parse(canonical.text))).toEqual({ ...canonical, droppedKeys: 0 })
+        expect(Buffer.from(canonical.text, 'utf8').toString('utf8')).toBe(canonical.text)
+      }),
+      { numRuns: 10_000 },
+    )
+  })
+
+  it('leaves the value as it is', () => {
+    fc.assert(
+      fc.property(jsonText.value, text => {
+        const value = JSON.parse(text)
+        canonicalJson(value)
+        expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)))
+      }),
+    )
+  })
+
+  it('rejects exactly the numbers beyond a double', () => {
+    fc.assert(
+      fc.property(jsonText.value, fc.boolean(), fc.integer({ min: 300, max: 320 }), (text, negative, exponent) => {
+        const number = `${negative ? '-' : ''}1e${exponent}`
+        const outcome = canonicalJson(JSON.parse(`[${text},{"a":[${number}]}]`))
+        expect(outcome).toMatchObject(exponent > 308 ? { code: 'non_finite_number' } : { kind: 'canonical' })
+      }),
+    )
+  })
+
+  it('takes 100 levels and no more, wherever they are', () => {
+    fc.assert(
+      fc.property(jsonText.value, fc.array(fc.boolean(), { minLength: 94, maxLength: 106 }), (text, levels) => {
+        const nested = levels.reduceRight((inner, list) => (list ? `[${text},${inner}]` : `{"x":${inner}}`), '0')
+        const outcome = canonicalJson(JSON.parse(nested))
+        // The text itself is up to five levels deep, and may stand on any of them.
+        if (levels.length <= 95) expect(outcome).toMatchObject({ kind: 'canonical' })
+        if (levels.length > 100) expect(outcome).toMatchObject({ code: 'too_deep' })
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('parseJson', () => {
+  it('reads what JSON.parse reads, but for ids', () => {
+    fc.assert(
+      fc.property(jsonText.object, fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (text, id) => {
+        const withId = `${text.slice(0, -1)}${text.endsWith('{}') ? '' : ','}"userId":${id}}`
+        expect(parseJson(withId)).toEqual({ kind: 'parsed', value: { ...JSON.parse(withId), userId: `${id}` } })
+      }),
+    )
+  })
+
+  it('never throws', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          jsonText.value.map(text => text.slice(0, -1)),
+        ),
+        text => {
+          const outcome = parseJson(text)
+          if (outcome.kind === 'rejected') expect(() => JSON.parse(text)).toThrow(SyntaxError)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,148 @@
+import { describe, expect, it } from '@jest/globals'
+import { type Event, keyOf, normaliseEvent, partitionFor } from '../../../../src/core/message/event.ts'
+import type { Message } from '../../../../src/core/message/message.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+
+const blank = { type: 'page', messageId: 'm1', userId: undefined, anonymousId: undefined } as Message
+
+describe('keyOf', () => {
+  it.each([
+    ['the user', { userId: 'u', anonymousId: 'a' }, 'u'],
+    ['else the anonymous id', { anonymousId: 'a' }, 'a'],
+    ['else nobody', {}, undefined],
+  ])('%s', (_, ids, key) => {
+    expect(keyOf({ ...blank, ...ids })).toBe(key)
+  })
+})
+
+describe('partitionFor', () => {
+  // murmur2('21') = -973932308, of which Java's toPositive takes the lower 31 bits: 1173551340.
+  it.each([
+    ['21', 12, 0],
+    ['21', 7, 1_173_551_340 % 7],
+    ['abc', 12, 479_470_107 % 12],
+    ['abc', 1, 0],
+  ])('%s of %i', (key, partitions, partition) => {
+    expect(partitionFor(Buffer.from(key), partitions)).toBe(partition)
+  })
+})
+
+describe('normaliseEvent', () => {
+  const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
+  /** What a foreign producer may write: any field absent, any text for a part. */
+  const foreign = (message: object, fields: object = {}): Event => ({
+    sourceId: 's1',
+    destinationId: undefined,
+    receivedAt,
+    canonical: false,
+    origin: undefined,
+    message: { type: 'page', userId: 'u1', ...message } as unknown as Message,
+    ...fields,
+  })
+  const idOfRecord = (): string => 'events-3-1234'
+  const take = (event: Event) => normaliseEvent(event, idOfRecord)
+
+  it('makes the event one that our own writers could have written', () => {
+    const event = foreign(
+      {
+        type: 'track',
+        event: 'Opened',
+        messageId: 'm1',
+        timestamp: 1_447_754_426_987,
+        properties: ' { "b" : 1.0, "2" : [ ], "__proto__" : 1 } ',
+        context: '{"ip":"x","integrations":{"All":false}}',
+        integrations: '{"Webhooks":true}',
+      },
+      { destinationId: 'd1', origin: { kind: 'audience', id: 'vips', version: 3 } },
+    )
+    expect(take(event)).toEqual({
+      kind: 'event',
+      droppedKeys: 1,
+      event: {
+        sourceId: 's1',
+        destinationId: 'd1',
+        receivedAt,
+        canonical: true,
+        origin: { kind: 'audience', id: 'vips', version: 3 },
+        message: {
+          type: 'track',
+          messageId: 'm1',
+          userId: 'u1',
+          event: 'Opened',
+          timestamp: 1_447_754_426_987,
+          properties: '{"2":[],"b":1}',
+          context: '{"ip":"x"}',
+          integrations: '{"All":false,"Webhooks":true}',
+        },
+      },
+    })
+  })
+
+  it('the event handed in is left as it is', () => {
+    const event = foreign({ properties: '{ }', timestamp: 1 })
+    const before = structuredClone(event)
+    take(event)
+    expect(event).toEqual(before)
+  })
+
+  it.each([
+    ['small, which an SDK would mean as seconds', 1_500, 1_500],
+    ['negative', -1, -1],
+    ['zero', 0, 0],
+    ['absent: when it was received', undefined, receivedAt],
+    ['null: when it was received', null, receivedAt],
+  ])('the timestamp is milliseconds: %s', (_, timestamp, expected) => {
+    expect(take(foreign({ timestamp }))).toMatchObject({ event: { message: { timestamp: expected } } })
+  })
+
+  it.each([
+    ['timestamp', { timestamp: 253_402_300_800_000 }, {}],
+    ['timestamp', { timestamp: -62_135_596_800_001 }, {}],
+    ['timestamp', { timestamp: 1.5 }, {}],
+    ['timestamp', { timestamp: Number.NaN }, {}],
+    ['receivedAt', { timestamp: 0 }, { receivedAt: 1e17 }],
+    ['receivedAt', {}, { receivedAt: null }],
+  ])('a time out of range is rejected, naming %s', (field, message, fields) => {
+    expect(take(foreign(message, fields))).toEqual({
+      kind: 'rejected',
+      code: 'invalid_timestamp',
+      message: expect.stringContaining(`'${field}' is out of range: send `),
+    })
+  })
+
+  it.each(['properties', 'traits', 'context', 'integrations'])('%s that is not JSON is rejected by name', part => {
+    for (const text of ['', '{', "{'a':1}"]) {
+      const message = expect.stringMatching(new RegExp(`^${part} is not JSON: `))
+      expect(take(foreign({ [part]: text }))).toEqual({ kind: 'rejected', code: 'invalid_json', message })
+    }
+  })
+
+  it.each([
+    ['null', undefined],
+    ['5', undefined],
+    ['[1]', undefined],
+    ['[]', '{}'],
+    ['{"userId":1.0}', '{"userId":1}'],
+  ])('properties %s become %s', (text, properties) => {
+    expect(take(foreign({ properties: text }))).toMatchObject({ event: { message: { properties } } })
+  })
+
+  it.each([
+    ['none', undefined, 'events-3-1234'],
+    ['an empty one', '', 'events-3-1234'],
+    ['its own', 'm1', 'm1'],
+  ])('message id: %s', (_, messageId, expected) => {
+    expect(take(foreign({ messageId }))).toMatchObject({ event: { message: { messageId: expected } } })
+  })
+
+  it.each([
+    ['a delete', { type: 'delete' }, 'unknown_type'],
+    ['an unknown type', { type: 'purchase' }, 'unknown_type'],
+    ['nobody', { userId: null }, 'missing_id'],
+    ['a number that is not finite', { traits: '{"a":1e400}' }, 'non_finite_number'],
+    ['too deep a part', { traits: '['.repeat(100_000) + ']'.repeat(100_000) }, 'too_deep'],
+    ['too large a message', { properties: JSON.stringify({ a: 'x'.repeat(32_768) }) }, 'message_too_large'],
+  ])('the same rules as for an SDK: %s', (_, message, code) => {
+    expect(take(foreign(message))).toMatchObject({ kind: 'rejected', code })
+  })
+})
