@@ -11,8 +11,10 @@ import { metaProperties, newId, serverProperties } from './server-properties.ts'
 export interface BrokerOptions {
   /** What it holds survives a restart on the same directory. */
   readonly dataDir: string
-  /** On 127.0.0.1; the controller listens on the next one. */
+  /** On 127.0.0.1. */
   readonly port: number
+  /** Without it, any free one. */
+  readonly controllerPort?: number
   /** More server properties; they beat ours. */
   readonly properties?: Readonly<Record<string, string>>
   /** More flags for the JVM, for example `-Xmx1g`; of two the last one counts. */
@@ -35,16 +37,16 @@ export interface Broker {
 
 /**
  * Starts one real Kafka broker from Kafka's own jars and resolves when it answers.
- * @throws when no Java fits, a port is in use, or it does not come up within a minute (the message ends with the end of its log).
+ * @throws when no Java fits, the port is in use, or it does not come up within a minute (the message ends with the end of its log).
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const search = await findJava()
   if (search.kind === 'missing') throw new Error(`Kafka needs Java: ${search.why}`)
   const { java } = search
-  await assertFree([options.port, options.port + 1], 'Kafka')
+  await assertFree(options.port, 'Kafka')
   const jars = await kafkaJars(java)
   const archive = await classArchive(jars.directory, java, async (dataDir, flag) =>
-    launch(java, jars, { dataDir, port: await freePorts(2), jvm: [flag] }),
+    launch(java, jars, { dataDir, port: await freePorts(1), jvm: [flag] }),
   )
   return launch(java, jars, { ...options, jvm: [...archive, ...(options.jvm ?? [])] })
 }
@@ -54,7 +56,8 @@ async function launch(java: Java, jars: KafkaJars, options: BrokerOptions): Prom
   await mkdir(dataDir, { recursive: true })
   const logDir = join(dataDir, 'log')
   const properties = join(dataDir, 'server.properties')
-  await writeFile(properties, serverProperties({ ...options, logDir }))
+  const controllerPort = options.controllerPort ?? (await freePorts(1))
+  await writeFile(properties, serverProperties({ ...options, controllerPort, logDir }))
   const clusterId = await formatOnce(logDir, jars)
   const logging = `-Dlog4j2.configurationFile=${join(import.meta.dirname, 'log4j2.properties')}`
   const server = await startJavaServer({

@@ -94,7 +94,7 @@ const jars = (place: KafkaPlace): Way<Kafka> => ({
     const lacking = await lackingForJava(kafkaJarsAreCached())
     if (lacking !== undefined) return closed(lacking, installJava)
     const dataDir = place.dataDir ?? (await temporaryDirectory('kafka'))
-    const port = place.port ?? (await freePorts(2))
+    const port = place.port ?? (await freePorts(1))
     const { properties = {} } = place
     const broker = await startBroker({ dataDir, port, properties, throwAway: place.dataDir === undefined })
     return { kind: 'got', it: { brokers: [broker.address], ended: broker.ended, stop: () => broker.stop() } }

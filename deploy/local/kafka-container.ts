@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ContainerRuntimeClient } from 'testcontainers'
@@ -141,21 +141,13 @@ async function untilItAnswers(host: string, port: number, ended: Promise<string>
   throw new Error(`Kafka's container did not start: ${over.how || `no answer within ${startTimeoutMs / 1000} s`}`)
 }
 
-const volumeFile = (dataDir: string): string => join(dataDir, 'docker-volume')
-
-/** The volume's name, noted in the directory: its files belong to the image's user, which a bind mount would leave us to quarrel with. */
+/**
+ * A volume, because the files belong to the image's user, which in a directory of ours would be in the way. Its name is noted beside the
+ * other data, so that `make clean` finds it.
+ */
 async function volumeOf(dataDir: string): Promise<string> {
   const name = `hookline-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`
   await mkdir(dataDir, { recursive: true })
-  await writeFile(volumeFile(dataDir), name)
+  await writeFile(join(dataDir, 'docker-volume'), name)
   return name
-}
-
-/** Removes the volume that belongs to a data directory, if there is one. @throws when Docker, which has it, does not answer. */
-export async function removeVolumeOf(dataDir: string): Promise<void> {
-  const name = await readFile(volumeFile(dataDir), 'utf8').catch(() => undefined)
-  if (name === undefined) return
-  const docker = await dockerDaemon()
-  if (docker === undefined) throw new Error(`Docker holds the volume ${name} and does not answer`)
-  await docker.container.dockerode.getVolume(name).remove()
 }

@@ -47,7 +47,7 @@ export async function kafkaJars(java: Java): Promise<KafkaJars> {
 async function format(java: Java, root: string): Promise<void> {
   const logDir = join(root, 'formatted')
   const properties = join(root, 'format.properties')
-  await writeFile(properties, serverProperties({ logDir, port: 9092 }))
+  await writeFile(properties, serverProperties({ logDir, port: 9092, controllerPort: 9093 }))
   const tool = ['-cp', join(root, 'lib', '*'), 'kafka.tools.StorageTool', 'format', '-t', newId(), '-c', properties]
   await run(java.command, [...javaFlags, ...tool])
   await rm(properties)

@@ -19,7 +19,7 @@ export async function isFree(port: number): Promise<boolean> {
   return true
 }
 
-/** The first of `count` neighbouring ports that nobody listens on: a broker takes a pair, its own and its controller's. */
+/** The first of `count` neighbouring ports that nobody listens on. */
 export async function freePorts(count: number): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const first = randomInt(lowest, highest - count)
@@ -29,9 +29,7 @@ export async function freePorts(count: number): Promise<number> {
   throw new Error(`no ${count} neighbouring free ports between ${lowest} and ${highest}`)
 }
 
-/** @throws when somebody else listens on one of the ports; `what` says for whom it was meant. */
-export async function assertFree(ports: readonly number[], what: string): Promise<void> {
-  for (const port of ports) {
-    if (!(await isFree(port))) throw new Error(`${what} cannot listen on 127.0.0.1:${port}: the port is in use`)
-  }
+/** @throws when somebody listens on 127.0.0.1:`port`, which was meant for `what`. */
+export async function assertFree(port: number, what: string): Promise<void> {
+  if (!(await isFree(port))) throw new Error(`${what} cannot listen on 127.0.0.1:${port}: the port is in use`)
 }

@@ -48,7 +48,7 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
   const search = await findJava()
   if (search.kind === 'missing') throw new Error(`The schema registry needs Java: ${search.why}`)
   const { java } = search
-  await assertFree([options.port], 'The schema registry')
+  await assertFree(options.port, 'The schema registry')
   const home = await makeOnce(directory(), async temporary => {
     await mkdir(temporary)
     await maven('unpack', [`-Dartifact=${artifact}`, `-DoutputDirectory=${temporary}`])

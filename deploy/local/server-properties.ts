@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 
 export interface ServerProperties {
   readonly logDir: string
-  /** Of the broker; its controller takes the next one. */
   readonly port: number
+  /** A cluster is not bound to it: alone in its quorum, a controller may have another port at every start. */
+  readonly controllerPort: number
   /** Beats the properties below. */
   readonly properties?: Readonly<Record<string, string>>
 }
@@ -39,13 +40,12 @@ export const singleBroker: Readonly<Record<string, string>> = {
 }
 
 /** `server.properties` of a single broker that is its own controller, on the loopback interface only. */
-export function serverProperties({ logDir, port, properties = {} }: ServerProperties): string {
-  const controller = port + 1
+export function serverProperties({ logDir, port, controllerPort, properties = {} }: ServerProperties): string {
   const all: Record<string, string> = {
     'process.roles': 'broker,controller',
     'node.id': '1',
-    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
     'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',

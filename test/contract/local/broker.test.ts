@@ -44,7 +44,7 @@ describe('a local broker', () => {
   let broker: Broker
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'hookline-broker-test-'))
-    port = await freePorts(2)
+    port = await freePorts(1)
     broker = await startBroker({ dataDir, port })
   })
   afterAll(async () => {
@@ -88,9 +88,9 @@ describe('a local broker', () => {
     expect(await readFirst(broker.address, topic)).toBe(`written before ${end}`)
   })
 
-  it.each([0, -1])('refuses a port that is in use, before it starts anything (offset %i)', async offset => {
+  it('refuses a port that is in use, before it starts anything', async () => {
     const other = join(dataDir, 'never-made')
-    await expect(startBroker({ dataDir: other, port: port + offset })).rejects.toThrow(
+    await expect(startBroker({ dataDir: other, port })).rejects.toThrow(
       `Kafka cannot listen on 127.0.0.1:${port}: the port is in use`,
     )
     expect(existsSync(other)).toBe(false)
@@ -99,7 +99,7 @@ describe('a local broker', () => {
   it('shows the end of its log when it does not come up', async () => {
     const start = startBroker({
       dataDir: join(dataDir, 'bad'),
-      port: await freePorts(2),
+      port: await freePorts(1),
       properties: { 'log.dirs': '' },
     })
     await expect(start).rejects.toThrow(/^Kafka did not start: it ended with exit code 1\n[\s\S]*ConfigException/)
@@ -109,7 +109,7 @@ describe('a local broker', () => {
 describe('a throw-away broker', () => {
   it('takes its data with it', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'hookline-broker-test-'))
-    const broker = await startBroker({ dataDir, port: await freePorts(2), throwAway: true })
+    const broker = await startBroker({ dataDir, port: await freePorts(1), throwAway: true })
     await broker.stop()
     expect(existsSync(dataDir)).toBe(false)
   })

@@ -10,13 +10,13 @@ const parsed = (text: string): Record<string, string> =>
   )
 
 describe('serverProperties', () => {
-  const properties = parsed(serverProperties({ logDir: '/data/log', port: 19_092 }))
+  const properties = parsed(serverProperties({ logDir: '/data/log', port: 19_092, controllerPort: 20_000 }))
 
-  it('listens on the loopback interface only, the controller beside the broker', () => {
+  it('listens on the loopback interface only', () => {
     expect(properties).toMatchObject({
-      listeners: 'PLAINTEXT://127.0.0.1:19092,CONTROLLER://127.0.0.1:19093',
+      listeners: 'PLAINTEXT://127.0.0.1:19092,CONTROLLER://127.0.0.1:20000',
       'advertised.listeners': 'PLAINTEXT://127.0.0.1:19092',
-      'controller.quorum.voters': '1@127.0.0.1:19093',
+      'controller.quorum.voters': '1@127.0.0.1:20000',
       'log.dirs': '/data/log',
     })
   })
@@ -32,13 +32,20 @@ describe('serverProperties', () => {
   })
 
   it('lets the caller have the last word, each key once', () => {
-    const text = serverProperties({ logDir: '/d', port: 1, properties: { 'num.io.threads': '9', 'x.y': 'z' } })
+    const text = serverProperties({
+      logDir: '/d',
+      port: 1,
+      controllerPort: 2,
+      properties: { 'num.io.threads': '9', 'x.y': 'z' },
+    })
     expect(text.match(/^num\.io\.threads=.*$/gm)).toEqual(['num.io.threads=9'])
     expect(parsed(text)['x.y']).toBe('z')
   })
 
   it('keeps a backslash a backslash', () => {
-    expect(parsed(serverProperties({ logDir: 'C:\\kafka', port: 1 }))['log.dirs']).toBe('C:\\\\kafka')
+    expect(parsed(serverProperties({ logDir: 'C:\\kafka', port: 1, controllerPort: 2 }))['log.dirs']).toBe(
+      'C:\\\\kafka',
+    )
   })
 })
 
