@@ -1,0 +1,123 @@
+import http from 'node:http'
+import https from 'node:https'
+import type { Socket } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
+import type { NetworkSettings } from '../../core/settings.ts'
+import type { Connections } from './connections.ts'
+import { createDialPolicy, type DialPolicy } from './dial.ts'
+import type { Resolve } from './resolve.ts'
+
+export interface AgentPair {
+  readonly http: http.Agent
+  readonly https: https.Agent
+}
+
+export interface Agents {
+  /** Kept-alive connections, dialled under the present settings. */
+  shared(): AgentPair
+  /** Always a new connection, used once. */
+  fresh(): AgentPair
+  /** Drops idle connections; those in use are dropped when they become idle. */
+  close(): void
+}
+
+/** Many servers close an idle connection after 5, 15 or 60 s; a `Keep-Alive: timeout` of theirs shortens this. */
+const idleTimeoutMs = 10_000
+/** Then a connection is not reused any more, so that a change in the DNS is followed. */
+const maxAgeMs = 300_000
+/** Idle connections per host; Node's 256 would make them churn under load. */
+const maxIdlePerHost = 1_024
+/** Open connections per protocol above which none is kept: idle ones to many hosts must not use up the file descriptors. */
+const maxKept = 8_192
+
+/** The agents of one state of the settings. */
+class Generation {
+  readonly shared: AgentPair
+  readonly fresh: AgentPair
+  readonly #policy: DialPolicy
+  readonly #connections: Connections
+  #isRetired = false
+
+  constructor(policy: DialPolicy, connections: Connections) {
+    this.#policy = policy
+    this.#connections = connections
+    this.shared = this.#pair(true)
+    this.fresh = this.#pair(false)
+  }
+
+  /** No connection is kept from now on, idle ones are dropped. */
+  retire(): void {
+    this.#isRetired = true
+    for (const agent of [this.shared.http, this.shared.https]) {
+      for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy()
+    }
+  }
+
+  #pair(keepAlive: boolean): AgentPair {
+    const options = { keepAlive, maxFreeSockets: maxIdlePerHost, timeout: idleTimeoutMs, ...this.#policy.connect }
+    return { http: this.#guard(new http.Agent(options), false), https: this.#guard(new https.Agent(options), true) }
+  }
+
+  /** Puts our checks into an agent's own extension points. */
+  #guard<A extends http.Agent>(agent: A, isTls: boolean): A {
+    const dial = agent.createConnection.bind(agent)
+    const mayKeep = agent.keepSocketAlive.bind(agent) as (socket: Socket) => boolean
+    const reuse = agent.reuseSocket.bind(agent)
+    const createConnection: typeof dial = (options, callback) => {
+      const host = options.host ?? ''
+      const refusal = this.#policy.refuse(host, Number(options.port))
+      if (refusal !== undefined) {
+        callback?.(refusal, undefined as never)
+        return undefined
+      }
+      const socket = dial(options) as Socket
+      this.#connections.follow(socket, host, isTls)
+      return socket
+    }
+    const keepSocketAlive = (socket: Socket): boolean => {
+      const { totalSocketCount } = agent as unknown as { totalSocketCount: number }
+      const isWelcome = !this.#isRetired && this.#connections.age(socket) < maxAgeMs && totalSocketCount <= maxKept
+      return isWelcome && mayKeep(socket)
+    }
+    const reuseSocket: typeof reuse = (socket, request) => {
+      this.#connections.noteReuse(socket)
+      reuse(socket, request)
+    }
+    return Object.assign(agent, { createConnection, keepSocketAlive, reuseSocket })
+  }
+}
+
+interface Deps {
+  readonly network: () => NetworkSettings
+  readonly resolve: Resolve
+  readonly connections: Connections
+}
+
+/** Node's agents, which dial only what the settings allow. These are read for each call: a change drops idle connections. */
+export function createAgents({ network, resolve, connections }: Deps): Agents {
+  let settings = network()
+  let generation = new Generation(createDialPolicy(settings, resolve), connections)
+  let isClosed = false
+
+  function current(): Generation {
+    const latest = network()
+    if (latest === settings) return generation
+    if (!isDeepStrictEqual(latest, settings)) {
+      const next = new Generation(createDialPolicy(latest, resolve), connections)
+      generation.retire()
+      generation = next
+      if (isClosed) next.retire()
+    }
+    settings = latest
+    return generation
+  }
+
+  return {
+    shared: () => current().shared,
+    fresh: () => current().fresh,
+    close() {
+      isClosed = true
+      generation.retire()
+    },
+  }
+}

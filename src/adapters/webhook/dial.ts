@@ -1,0 +1,104 @@
+import type { LookupAddress } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import { classifyAddress, explainForbidden, parseAllow, portAllowed } from '../../core/delivery/address.ts'
+import type { NetworkSettings } from '../../core/settings.ts'
+import type { Resolve } from './resolve.ts'
+
+/** The target may not be dialled; nothing was sent. The message names the address or port, and the setting. */
+export class ForbiddenTarget extends Error {
+  readonly code: 'ERR_FORBIDDEN_ADDRESS' | 'ERR_FORBIDDEN_PORT'
+
+  constructor(code: ForbiddenTarget['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A name could not be resolved; `code` is the resolver's. */
+export class UnresolvedName extends Error {
+  readonly code: string
+
+  constructor(name: string, cause: unknown) {
+    super(`name ${name} could not be resolved: ${(cause as Error).message}`, { cause })
+    this.code = String((cause as NodeJS.ErrnoException).code ?? 'ENOTFOUND')
+  }
+}
+
+/** One state of `network`, ready for use by any HTTP client. */
+export interface DialPolicy {
+  /** What `lookup` never sees: the port, and a host that is an address already. */
+  refuse(host: string, port: number): ForbiddenTarget | undefined
+  /** For net.connect and tls.connect: the addresses that it hands out are the ones that it has checked. */
+  readonly connect: {
+    readonly lookup: LookupFunction
+    readonly autoSelectFamily: true
+    readonly autoSelectFamilyAttemptTimeout: number
+    readonly secureContext: SecureContext
+    readonly rejectUnauthorized: true
+  }
+}
+
+/** How long one of several addresses may take to connect before the next is tried; a far one needs 300 ms. */
+const attemptTimeoutMs = 500
+
+/** Throws when an entry of `allow` is no CIDR block or `ca` is no certificate. */
+export function createDialPolicy(network: NetworkSettings, resolve: Resolve): DialPolicy {
+  const allow = parseAllow(network.allow)
+
+  function refuseAddress(address: string, host: string): ForbiddenTarget | undefined {
+    const verdict = classifyAddress(address, allow)
+    if (verdict.kind === 'allowed') return undefined
+    const named = address === host ? '' : `${host}: `
+    return new ForbiddenTarget('ERR_FORBIDDEN_ADDRESS', `${named}${explainForbidden(address, verdict)}`)
+  }
+
+  function checked(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
+    // One bad answer spoils all: a name that points inside as well is misconfigured or hostile.
+    for (const { address } of addresses) {
+      const refusal = refuseAddress(address, host)
+      if (refusal !== undefined) throw refusal
+    }
+    return [...addresses]
+  }
+
+  const lookup: LookupFunction = (host, { all }, callback) => {
+    resolve(host)
+      .catch((error: unknown) => {
+        throw new UnresolvedName(host, error)
+      })
+      .then(addresses => checked(host, addresses))
+      .then(
+        addresses => {
+          if (all === true) callback(null, addresses)
+          else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
+        },
+        (error: Error) => callback(error, all === true ? [] : ''),
+      )
+  }
+
+  return {
+    refuse(host, port) {
+      if (!portAllowed(port, network.ports)) {
+        const open = network.ports?.join(', ') ?? '80, 443 and any from 1024'
+        return new ForbiddenTarget('ERR_FORBIDDEN_PORT', `port ${port} is refused: network.ports allows ${open}`)
+      }
+      return isIP(host) === 0 ? undefined : refuseAddress(host, host)
+    },
+    connect: {
+      lookup,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
+      secureContext: trust(network.ca),
+      rejectUnauthorized: true,
+    },
+  }
+}
+
+/** The public roots, and `ca` beside them. Made once: to parse all roots takes some 30 ms. */
+function trust(ca: string | undefined): SecureContext {
+  const minVersion = 'TLSv1.2'
+  return createSecureContext(
+    ca === undefined ? { minVersion } : { minVersion, ca: [...getCACertificates('default'), ca] },
+  )
+}

@@ -1,0 +1,186 @@
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { Socket } from 'node:net'
+import got, { type Request } from 'got'
+import type { CallResult, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
+import type { NetworkSettings } from '../../core/settings.ts'
+import { type DurationMs, formatDuration } from '../../core/units.ts'
+import { type Agents, createAgents } from './agents.ts'
+import { type Connections, createConnections } from './connections.ts'
+import { codeOf, failureOf, rootOf, timeIsOver } from './failure.ts'
+import { createResolver, type Resolver, systemSources } from './resolve.ts'
+
+/** A longer head is no answer. */
+const maxHeadBytes = 16 * 1_024
+/** What is read of a body, so that its connection can be used again. */
+const maxBodyBytes = 64 * 1_024
+
+/** How a kept-alive connection looks that the server had closed while it was idle. */
+const staleCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
+
+/** Everything that got does by itself is off: redirects, retries, decompression, errors for statuses, length checks. */
+const client = got.extend({
+  method: 'POST',
+  followRedirect: false,
+  retry: { limit: 0 },
+  decompress: false,
+  throwHttpErrors: false,
+  strictContentLength: false,
+})
+
+export interface GotTransportDeps {
+  /** Read for every call: a change applies to new connections and drops idle ones. */
+  readonly network: () => NetworkSettings
+  /** For a whole call: DNS, connect, TLS, request, head and body of the answer (A4.1). */
+  readonly timeout: DurationMs
+  readonly clock: Clock
+  /** Left out: the hosts file, the name servers, the operating system. */
+  readonly resolver?: Resolver
+}
+
+/** Calls webhooks with got over kept-alive connections. */
+export function createGotTransport(deps: GotTransportDeps): WebhookTransport {
+  const { network, timeout, clock } = deps
+  const resolver = deps.resolver ?? createResolver({ clock, sources: systemSources() })
+  const connections = createConnections(clock)
+  const agents = createAgents({ network, resolve: resolver.resolve, connections })
+  const underWay = new Set<Exchange>()
+  let onIdle: (() => void) | undefined
+
+  return {
+    post(call, onEnd) {
+      const exchange = new Exchange(call, { agents, connections }, result => {
+        cancelDeadline()
+        underWay.delete(exchange)
+        onEnd(result)
+        if (underWay.size === 0) onIdle?.()
+      })
+      underWay.add(exchange)
+      const cancelDeadline = clock.after(timeout, () => exchange.expire(formatDuration(timeout)))
+      exchange.start()
+    },
+    async close() {
+      if (underWay.size > 0) {
+        await new Promise<void>(resolve => {
+          onIdle = resolve
+        })
+      }
+      resolver.close()
+      agents.close()
+    },
+  }
+}
+
+interface ExchangeDeps {
+  readonly agents: Agents
+  readonly connections: Connections
+}
+
+/**
+ * One call: sends, waits for the head of the answer, reads a little of its body. Ends once, always in an event of its own.
+ *
+ * The body goes in through the stream: given as an option got would encode it anew, send it in pieces and, when the
+ * answer comes between two of them, destroy the connection. The request is made here, so that names of headers keep
+ * their case and got adds none: `request` is got's own option for that.
+ */
+class Exchange {
+  readonly #call: WebhookCall
+  readonly #deps: ExchangeDeps
+  readonly #body: Buffer
+  readonly #onEnd: (result: CallResult) => void
+  #stream: Request | undefined
+  #request: ClientRequest | undefined
+  /** Known from the complete head on: then nothing changes it. */
+  #answer: CallResult | undefined
+  #hasRepeated = false
+  #hasEnded = false
+
+  constructor(call: WebhookCall, deps: ExchangeDeps, onEnd: (result: CallResult) => void) {
+    this.#call = call
+    this.#deps = deps
+    this.#body = Buffer.from(call.body)
+    this.#onEnd = onEnd
+  }
+
+  start(): void {
+    this.#request = undefined
+    const stream = client.stream(this.#call.url, { request: url => this.#send(url) })
+    this.#stream = stream
+    stream.on('error', error => this.#fail(stream, error))
+    stream.on('response', (response: IncomingMessage) => this.#receive(stream, response))
+    // A 101 that names a protocol: Node hands the socket over instead of an answer.
+    stream.on('upgrade', (response: IncomingMessage, socket: Socket) => {
+      socket.on('error', () => {})
+      socket.destroy()
+      this.#note(response)
+      this.#drop()
+    })
+    stream.end(this.#body)
+  }
+
+  /** The deadline. */
+  expire(after: string): void {
+    this.#answer ??= timeIsOver(this.#deps.connections.phaseOf(this.#request), after)
+    this.#drop()
+  }
+
+  #send(url: URL): ClientRequest {
+    const agents = this.#hasRepeated ? this.#deps.agents.fresh() : this.#deps.agents.shared()
+    const options = { method: 'POST', headers: this.#call.headers, maxHeaderSize: maxHeadBytes }
+    const request =
+      url.protocol === 'https:'
+        ? https.request(url, { ...options, agent: agents.https })
+        : http.request(url, { ...options, agent: agents.http })
+    request.setHeader('Content-Length', this.#body.length)
+    this.#request = request
+    return request
+  }
+
+  #note(response: IncomingMessage): void {
+    const { statusCode = 0, headers } = response
+    this.#answer ??= { kind: 'answered', status: statusCode, retryAfter: headers['retry-after'] }
+  }
+
+  #receive(stream: Request, response: IncomingMessage): void {
+    this.#note(response)
+    if (Number(response.headers['content-length']) > maxBodyBytes) {
+      this.#drop()
+      return
+    }
+    let received = 0
+    stream.on('data', (chunk: Buffer) => {
+      received += chunk.length
+      if (received > maxBodyBytes) this.#drop()
+    })
+    stream.on('end', () => {
+      // Answered before it had read the request: the connection is of no more use.
+      if (this.#request?.writableFinished === false) this.#drop()
+      else this.#end()
+    })
+  }
+
+  #fail(stream: Request, error: Error): void {
+    if (stream !== this.#stream || this.#hasEnded) return
+    const { connections } = this.#deps
+    const isStale = staleCodes.has(codeOf(rootOf(error))) && connections.isUntouchedReuse(this.#request)
+    if (this.#answer === undefined && isStale && !this.#hasRepeated) {
+      this.#hasRepeated = true
+      this.start()
+      return
+    }
+    this.#answer ??= failureOf(error, connections.phaseOf(this.#request))
+    this.#drop()
+  }
+
+  /** Ends and gives the connection up. */
+  #drop(): void {
+    this.#stream?.destroy()
+    this.#end()
+  }
+
+  #end(): void {
+    if (this.#hasEnded || this.#answer === undefined) return
+    this.#hasEnded = true
+    this.#onEnd(this.#answer)
+  }
+}

@@ -1,0 +1,88 @@
+import { generateKeyPairSync } from 'node:crypto'
+import forge from 'node-forge'
+
+const dayMs = 86_400_000
+
+export interface Leaf {
+  readonly cert: string
+  readonly key: string
+}
+
+interface LeafOptions {
+  /** The subject alternative names: host names and addresses. */
+  readonly names?: readonly string[]
+  /** Days from now; negative is the past. */
+  readonly validFrom?: number
+  readonly validTo?: number
+}
+
+export interface CertificateAuthority {
+  readonly cert: string
+  issue(options?: LeafOptions): Leaf
+}
+
+/** Node makes keys some hundred times faster than forge does. */
+function createKey(): { pem: string; privateKey: forge.pki.rsa.PrivateKey; publicKey: forge.pki.rsa.PublicKey } {
+  const pair = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  })
+  const privateKey = forge.pki.privateKeyFromPem(pair.privateKey)
+  return { pem: pair.privateKey, privateKey, publicKey: forge.pki.publicKeyFromPem(pair.publicKey) }
+}
+
+let serial = 1
+
+function certificate(subject: string, key: forge.pki.PublicKey, { validFrom = -1, validTo = 1 }: LeafOptions) {
+  const made = forge.pki.createCertificate()
+  made.publicKey = key
+  made.serialNumber = (serial++).toString(16).padStart(4, '0')
+  made.validity.notBefore = new Date(Date.now() + validFrom * dayMs)
+  made.validity.notAfter = new Date(Date.now() + validTo * dayMs)
+  made.setSubject([{ name: 'commonName', value: subject }])
+  return made
+}
+
+/** 2 is a host name, 7 an address (RFC 5280 §4.2.1.6). */
+const altNames = (names: readonly string[]) =>
+  names.map(name => (/^[\d.]+$|:/.test(name) ? { type: 7, ip: name } : { type: 2, value: name }))
+
+/** A private authority, made anew in each run. */
+export function createAuthority(name = 'test authority'): CertificateAuthority {
+  const key = createKey()
+  const leafKey = createKey()
+  const own = certificate(name, key.publicKey, {})
+  own.setIssuer(own.subject.attributes)
+  own.setExtensions([
+    { name: 'basicConstraints', cA: true, critical: true },
+    { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+  ])
+  own.sign(key.privateKey, forge.md.sha256.create())
+
+  return {
+    cert: forge.pki.certificateToPem(own),
+    issue(options = {}) {
+      const { names = ['localhost', '127.0.0.1', '::1'] } = options
+      const leaf = certificate(names[0] ?? '', leafKey.publicKey, options)
+      leaf.setIssuer(own.subject.attributes)
+      leaf.setExtensions([
+        { name: 'keyUsage', digitalSignature: true, keyEncipherment: true, critical: true },
+        { name: 'extKeyUsage', serverAuth: true },
+        { name: 'subjectAltName', altNames: altNames(names) },
+      ])
+      leaf.sign(key.privateKey, forge.md.sha256.create())
+      return { cert: forge.pki.certificateToPem(leaf), key: leafKey.pem }
+    },
+  }
+}
+
+/** A certificate that vouches for itself (A5: to be refused). */
+export function selfSigned(names: readonly string[] = ['localhost', '127.0.0.1', '::1']): Leaf {
+  const key = createKey()
+  const own = certificate(names[0] ?? '', key.publicKey, {})
+  own.setIssuer(own.subject.attributes)
+  own.setExtensions([{ name: 'subjectAltName', altNames: altNames(names) }])
+  own.sign(key.privateKey, forge.md.sha256.create())
+  return { cert: forge.pki.certificateToPem(own), key: key.pem }
+}
