@@ -1,4 +1,5 @@
 import type { Message, MessageType } from '../message/message.ts'
+import { toIsoTimestamp } from '../message/timestamp.ts'
 import type { PayloadSettings } from '../settings.ts'
 import type { JsonText } from '../units.ts'
 
@@ -16,13 +17,13 @@ function text(message: Message, shape: Shape): string {
   const { type } = message
   switch (type) {
     case 'page':
-      return `${start(type)}${user(message, shape)}${properties(message, message.name)}${end(message)}`
+      return `${start(type)}${user(message, shape)}${properties(message, message.name, message.category)}${end(message)}`
     case 'screen':
       return `${start(type)}${user(message, shape)}${member('name', message.name)}${screenProperties(message)}${end(message)}`
     case 'identify':
       return `${start(type)}${user(message, shape)}${traits(message)}${end(message)}`
     case 'track':
-      return `${start(type)}${user(message, shape)}${member('event', message.event)}${properties(message, undefined)}${end(message)}`
+      return `${start(type)}${user(message, shape)}${member('event', message.event)}${properties(message)}${end(message)}`
     case 'alias':
       return `${start(type)}${member('Previous ID', message.previousId)}${user(message, shape, 'User ID')}${end(message)}`
     case 'group':
@@ -49,17 +50,18 @@ function user({ userId, anonymousId }: Message, shape: Shape, userKey = 'userId'
 
 const traits = (message: Message): string => `,"traits":${message.traits ?? '{}'}`
 
-const timestamp = (message: Message): string => `,"timestamp":"${new Date(message.timestamp).toISOString()}"`
+const timestamp = (message: Message): string => `,"timestamp":"${toIsoTimestamp(message.timestamp)}"`
 
-const context = (message: Message): string =>
-  message.context === undefined || message.context === '{}' ? '' : `,"context":${message.context}`
+const context = (message: Message): string => (message.context === undefined ? '' : `,"context":${message.context}`)
 
-/** Always there; a page has no other place for its name, and neither call has one for its category. */
-const properties = (message: Message, name: string | undefined): string =>
-  `,"properties":${fold(fold(message.properties ?? '{}', 'name', name), 'category', message.category)}`
+/** A page has no other place for its name, and neither a page nor a screen one for its category. */
+const properties = (message: Message, name?: string, category?: string): string =>
+  `,"properties":${fold(fold(message.properties ?? '{}', 'name', name), 'category', category)}`
 
 const screenProperties = (message: Message): string =>
-  message.properties === undefined && message.category === undefined ? '' : properties(message, undefined)
+  message.properties === undefined && message.category === undefined
+    ? ''
+    : properties(message, undefined, message.category)
 
 /** Puts a member at the end of an object's text, unless the object has one of that name that is not null. */
 function fold(object: string, name: 'name' | 'category', value: string | undefined): string {

@@ -1,0 +1,191 @@
+import { describe, expect, it } from '@jest/globals'
+import { callsOf, refuseHeader, refuseHeaders, sign } from '../../../../src/core/delivery/request.ts'
+import type { Destination, PayloadSettings, Webhook } from '../../../../src/core/settings.ts'
+import { epochMs, type JsonText, Secret } from '../../../../src/core/units.ts'
+import { defaultPayload, destinationOf, webhookOf } from '../../../support/deliveries.ts'
+
+const body = '{"test":2432232314}' as JsonText
+const secrets = (...values: string[]) => values.map(value => new Secret(value))
+
+function headersOf(destination: Partial<Destination>, payload: Partial<PayloadSettings> = {}, webhook = webhookOf(0)) {
+  const [call] = callsOf({
+    destination: destinationOf(destination),
+    webhooks: [webhook],
+    body,
+    messageId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    at: epochMs(1_614_265_330_999),
+    payload: { ...defaultPayload, ...payload },
+  })
+  return call?.headers
+}
+
+const unsigned = {
+  'User-Agent': 'Hookline/1.0',
+  'Content-Type': 'application/json',
+  Accept: '*/*',
+  'Accept-Encoding': 'identity',
+  'X-Message-Id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+}
+// printf '%s' '{"test":2432232314}' | openssl dgst -sha1 -hmac plain-ü
+const signature = 'ad26407a853f90538bc61a26e204086232216304'
+
+describe('all request headers', () => {
+  it('without a shared secret (A5.5)', () => {
+    expect(headersOf({})).toEqual(unsigned)
+  })
+
+  it('with a shared secret (A5.2)', () => {
+    expect(headersOf({ secrets: secrets('plain-ü') })).toEqual({ ...unsigned, 'X-Signature': signature })
+  })
+
+  it('during a rotation the first secret makes X-Signature', () => {
+    expect(headersOf({ secrets: secrets('plain-ü', 'old') })?.['X-Signature']).toBe(signature)
+  })
+
+  it('with another product token (A2.1)', () => {
+    expect(headersOf({}, { userAgent: 'Acme' })?.['User-Agent']).toBe('Acme/1.0')
+  })
+
+  it('without X-Message-Id', () => {
+    const { 'X-Message-Id': _, ...others } = unsigned
+    expect(headersOf({}, { messageIdHeader: false })).toEqual(others)
+  })
+
+  it('with static headers (A2.2)', () => {
+    const webhook = webhookOf(0, { Authorization: 'Bearer t0ken', 'X-Tenant': '7' })
+    expect(headersOf({}, {}, webhook)).toEqual({ ...unsigned, Authorization: 'Bearer t0ken', 'X-Tenant': '7' })
+  })
+
+  it('a static header stands in place of ours, whatever its case', () => {
+    const { Accept: _, ...others } = unsigned
+    expect(headersOf({}, {}, webhookOf(0, { accept: 'text/plain' }))).toEqual({ ...others, accept: 'text/plain' })
+  })
+
+  it('a reload that changes the product token is seen, though the webhook is the same object', () => {
+    const webhook = webhookOf(0)
+    headersOf({}, {}, webhook)
+    expect(headersOf({}, { userAgent: 'Acme' }, webhook)?.['User-Agent']).toBe('Acme/1.0')
+  })
+})
+
+it('every webhook gets the same body and signature with its own URL and headers', () => {
+  const webhooks: readonly Webhook[] = [webhookOf(0, { 'X-Tenant': '0' }), webhookOf(1)]
+  const calls = callsOf({
+    destination: destinationOf({ secrets: secrets('plain-ü'), webhooks }),
+    webhooks,
+    body,
+    messageId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    at: epochMs(0),
+    payload: defaultPayload,
+  })
+  expect(calls).toEqual([
+    { url: webhooks[0]?.url, body, headers: { ...unsigned, 'X-Signature': signature, 'X-Tenant': '0' } },
+    { url: webhooks[1]?.url, body, headers: { ...unsigned, 'X-Signature': signature } },
+  ])
+})
+
+it('X-Signature takes a secret as it stands, also one in the form of Standard Webhooks', () => {
+  const [secret] = secrets('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
+  expect(sign(secret as Secret, body)).toBe('11ab4430e3c2186af14f758717b5d01ff86c71d6')
+})
+
+describe('Standard Webhooks', () => {
+  const on = { standardWebhooks: true }
+  // printf '%s' 'ID.TIMESTAMP.BODY' | openssl dgst -sha256 -mac HMAC -macopt hexkey:… (or -hmac …) -binary | base64
+  const byBase64 = 'v1,Vif40peJBP7Iyl0XGmu61n4MwdrcHov5CFREBpE0svs='
+  const byText = 'v1,ztMHryWjiFvLXFZr31ByvIOu2K64a/Vvw/LX5ZiBGe4='
+  const byMalformed = 'v1,FfMaoJjhVpXub8KYmG5ek75w8aqChNTYYg0qs/TlmrM='
+
+  it.each([
+    ['a whsec_ secret signs by its decoded base64', ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], byBase64],
+    ['any other by its UTF-8 bytes', ['plain-ü'], byText],
+    ['also one that only looks like whsec_', ['whsec_not base64!'], byMalformed],
+    ['all sign during a rotation', ['plain-ü', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], `${byText} ${byBase64}`],
+  ])('%s', (_, values, expected) => {
+    expect(headersOf({ secrets: secrets(...values) }, on)).toMatchObject({
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': expected,
+    })
+  })
+
+  it("agrees with the standard's own example", () => {
+    const [call] = callsOf({
+      destination: destinationOf({ secrets: secrets('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') }),
+      webhooks: [webhookOf(0)],
+      body: '{"test": 2432232314}' as JsonText,
+      messageId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      at: epochMs(1_614_265_330_000),
+      payload: { ...defaultPayload, ...on },
+    })
+    expect(call?.headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+  })
+
+  it('nothing without a secret', () => {
+    expect(headersOf({}, on)).toEqual(unsigned)
+  })
+})
+
+describe('refuseHeader', () => {
+  it.each([
+    ['Authorization', 'Bearer abc'],
+    ['X-Tenant', ''],
+    ['accept', 'text/plain'],
+    ["!#$%&'*+-.^_`|~09azAZ", 'x'],
+    ['X-Latin-1', 'caf\u00e9 \t \u0080\u00ff~'],
+    ['X-Long', 'x'.repeat(4_096)],
+    ['x-webhook-id', 'x'],
+  ])('takes %s', (name, value) => {
+    expect(refuseHeader(name, value)).toBeUndefined()
+  })
+
+  it.each([
+    ...['Host', 'content-length', 'Content-Type', 'content-encoding', 'transfer-encoding', 'Connection', 'upgrade'],
+    ...['TE', 'trailer', 'expect', 'keep-alive', 'User-Agent', 'Proxy-Authorization', 'proxy-', 'X-SIGNATURE'],
+    ...['x-message-id', 'webhook-id', 'Webhook-Anything'],
+  ])('refuses %s, which is not the user\u2019s to give', name => {
+    expect(refuseHeader(name, 'x')).toBe(`header "${name}" is set by Hookline or by HTTP itself: remove it`)
+  })
+
+  it.each(['', 'X Tenant', 'X-Tenant:', 'caf\u00e9', 'X\r\nY', '"X"'])('refuses %j, which is no token', name => {
+    expect(refuseHeader(name, 'x')).toContain('is not valid')
+  })
+
+  it('refuses a name that objects cannot hold', () => {
+    expect(refuseHeader('__proto__', 'x')).toBe('header name "__proto__" cannot be sent')
+  })
+
+  it.each(['s3cret\r\nX: y', 's3cret\n', 's3cret\0', 's3cret\x7f', 's3cret\u0100', 's3cret\u{1f600}'])(
+    'refuses the value %j without showing it',
+    value => {
+      const refusal = refuseHeader('X-Key', value)
+      expect(refusal).toContain('the value of header "X-Key" holds a line break or another character')
+      expect(refusal).not.toContain('s3cret')
+    },
+  )
+
+  it('refuses a longer value', () => {
+    expect(refuseHeader('X-Long', 'x'.repeat(4_097))).toBe(
+      'the value of header "X-Long" is 4097 bytes long, more than 4096',
+    )
+  })
+})
+
+describe('refuseHeaders', () => {
+  it('takes different names up to 8 KiB', () => {
+    expect(refuseHeaders({ a: 'x'.repeat(4_095), b: 'x'.repeat(4_095) })).toBeUndefined()
+    expect(refuseHeaders({})).toBeUndefined()
+  })
+
+  it('refuses more', () => {
+    expect(refuseHeaders({ a: 'x'.repeat(4_095), b: 'x'.repeat(4_096) })).toBe(
+      'the headers are 8193 bytes together, more than 8192',
+    )
+  })
+
+  it('refuses a name twice', () => {
+    expect(refuseHeaders({ 'X-Tenant': '1', 'x-tenant': '1' })).toBe(
+      'header "x-tenant" stands twice, also as "X-Tenant": names ignore case',
+    )
+  })
+})
