@@ -110,10 +110,6 @@ export function reportFailure(error: unknown, io: CommandIo): ExitCode {
   return error instanceof UsageError ? 2 : 1
 }
 
-/** The messages of an error and of what caused it, on one line. */
-function oneLine(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const cause = error.cause instanceof Error && !error.message.includes(error.cause.message) ? error.cause : undefined
-  const line = (error.message || error.name).replaceAll(/\s*\n\s*/g, ' ')
-  return cause === undefined ? line : `${line}: ${oneLine(cause)}`
-}
+/** Adapters say in the message what caused it; the cause itself is for HOOKLINE_DEBUG. */
+const oneLine = (error: unknown): string =>
+  error instanceof Error ? (error.message || error.name).replaceAll(/\s*\n\s*/g, ' ') : String(error)

@@ -1,3 +1,4 @@
+import type { TopicDescription } from './ports.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './units.ts'
 
 /** Tiers that exist whatever the schedule: deferrals and replay use them. */
@@ -39,6 +40,8 @@ export interface TopicSpec {
   readonly replicationFactor: number
   readonly cleanup: 'delete' | 'compact' | 'compact,delete'
   readonly retention: DurationMs | undefined
+  /** A record keeps its partition on its way between topics of one group; undefined: stands alone. */
+  readonly partitionsAs: string | undefined
 }
 
 const day = 24 * 3_600_000
@@ -49,16 +52,35 @@ export function topicSpecs(
   schedule: readonly DurationMs[],
 ): readonly TopicSpec[] {
   const names = topicNames(topics.prefix)
-  const spec = (name: string, cleanup: TopicSpec['cleanup'], days: number): TopicSpec => ({
+  const spec = (name: string, cleanup: TopicSpec['cleanup'], days: number, partitionsAs?: string): TopicSpec => ({
     name,
     cleanup,
     partitions: topics.partitions,
     replicationFactor: topics.replicationFactor,
     retention: durationMs(days * day),
+    partitionsAs,
   })
   return [
-    spec(names.events, 'delete', 7),
-    ...tiersOf(schedule).map(tier => spec(names.retry(tier), 'delete', 3)),
+    spec(names.events, 'delete', 7, names.events),
+    ...tiersOf(schedule).map(tier => spec(names.retry(tier), 'delete', 3, names.events)),
     spec(names.deadLetter, 'compact,delete', 30),
   ]
+}
+
+/** The topic configuration that a spec is created with. */
+export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
+  return {
+    'cleanup.policy': spec.cleanup,
+    ...(spec.retention !== undefined && { 'retention.ms': String(spec.retention) }),
+    // Delays, retention and the time received count from here, not from what a producer's clock says.
+    'message.timestamp.type': 'LogAppendTime',
+    // With three replicas a record that was acknowledged survives the loss of a broker.
+    'min.insync.replicas': spec.replicationFactor >= 3 ? '2' : '1',
+  }
+}
+
+/** What a missing topic is created with: as many partitions as the topics have that it must agree with. */
+export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescription[]): TopicSpec {
+  const partitions = existing.find(({ name }) => name === spec.partitionsAs)?.partitions ?? spec.partitions
+  return { ...spec, partitions }
 }

@@ -53,7 +53,7 @@ describe('exit codes and what is said on stderr', () => {
     ['failed', ['fail', 'goal'], 1, 'hookline: 2 topics are missing\n'],
     ['a refused configuration, line by line', ['fail', 'configuration'], 2, 'a.yaml:1:2: x: bad\na.yaml:3:4: y: bad\n'],
     ['a bug', ['fail', 'bug'], 1, 'hookline: x is not a function\n'],
-    ['a cause', ['fail', 'caused'], 1, 'hookline: the registry does not answer: connect ECONNREFUSED\n'],
+    ['a failure without its cause', ['fail', 'caused'], 1, 'hookline: the registry does not answer\n'],
     ['a message of two lines', ['fail', 'lines'], 1, 'hookline: first second\n'],
     ['an unknown command', ['fial'], 2, "hookline: unknown command 'fial' (Did you mean fail?)\n"],
     ['an unknown option', ['fail', '--jsom'], 2, "hookline: unknown option '--jsom' (Did you mean --json?)\n"],
@@ -70,9 +70,11 @@ describe('exit codes and what is said on stderr', () => {
     expect(err).toContain('Usage: hookline <command> [options]')
   })
 
-  it('prints the stack with HOOKLINE_DEBUG only', async () => {
+  it('prints stack and cause with HOOKLINE_DEBUG only', async () => {
     const { err } = await runCommand(['fail', 'bug'], { env: { HOOKLINE_DEBUG: '1' } }, entries)
     expect(err).toContain('TypeError: x is not a function\n    at ')
+    const { err: withCause } = await runCommand(['fail', 'caused'], { env: { HOOKLINE_DEBUG: '1' } }, entries)
+    expect(withCause).toContain('connect ECONNREFUSED')
   })
 })
 

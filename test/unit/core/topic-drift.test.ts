@@ -1,0 +1,145 @@
+import { describe, expect, it } from '@jest/globals'
+import type { TopicDescription } from '../../../src/core/ports.ts'
+import { topicDrift } from '../../../src/core/topic-drift.ts'
+import { topicConfig, topicSpecs, topicToCreate } from '../../../src/core/topics.ts'
+import { durationMs } from '../../../src/core/units.ts'
+
+const window = durationMs(4 * 3_600_000)
+const specsFor = (replicationFactor: number) =>
+  topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor }, [durationMs(10_000)])
+/** The topics exactly as specified, with changes to some of them. */
+function cluster(changes: Record<string, Partial<TopicDescription> | undefined>, replicationFactor = 3) {
+  const specs = specsFor(replicationFactor)
+  return specs
+    .map(spec => ({ ...spec, config: topicConfig(spec), ...changes[spec.name] }))
+    .filter(({ name }) => !(name in changes) || changes[name] !== undefined)
+}
+const drifts = (changes: Parameters<typeof cluster>[0], replicationFactor = 3) =>
+  topicDrift(specsFor(replicationFactor), cluster(changes, replicationFactor), window).map(
+    ({ severity, topic, kind, detail }) => `${severity} ${topic} ${kind}: ${detail}`,
+  )
+const config = (over: Record<string, string>, of = 'acme.events') => ({
+  config: { ...topicConfig(specsFor(3).find(({ name }) => name === of)!), ...over },
+})
+
+describe('what topics are needed', () => {
+  it('events, every tier of schedule and deferrals, dead letters', () => {
+    expect(specsFor(3).map(({ name, cleanup }) => `${name} ${cleanup}`)).toEqual([
+      'acme.events delete',
+      'acme.retry.10s delete',
+      'acme.retry.30s delete',
+      'acme.retry.1m delete',
+      'acme.retry.5m delete',
+      'acme.dead-letter compact,delete',
+    ])
+  })
+
+  it.each([
+    [3, '2'],
+    [1, '1'],
+  ])('with %d replicas', (replicationFactor, inSync) => {
+    expect(topicConfig(specsFor(replicationFactor)[0]!)).toEqual({
+      'cleanup.policy': 'delete',
+      'retention.ms': '604800000',
+      'message.timestamp.type': 'LogAppendTime',
+      'min.insync.replicas': inSync,
+    })
+  })
+
+  it('a new retry topic has as many partitions as the events topic has got', () => {
+    const [events, retry] = specsFor(3)
+    expect(topicToCreate(retry!, [{ ...events!, partitions: 24, config: {} }]).partitions).toBe(24)
+    expect(topicToCreate(retry!, []).partitions).toBe(12)
+    expect(topicToCreate(specsFor(3).at(-1)!, [{ ...events!, partitions: 24, config: {} }]).partitions).toBe(12)
+  })
+})
+
+describe('drift', () => {
+  it.each<[string, Parameters<typeof cluster>[0], string[]]>([
+    ['none', {}, []],
+    ['missing', { 'acme.retry.30s': undefined }, ['error acme.retry.30s missing: does not exist']],
+    [
+      'fewer partitions than asked for',
+      Object.fromEntries(specsFor(3).map(({ name }) => [name, { partitions: 6 }])),
+      [
+        'error acme.events partitions: has 6 partitions, topics.partitions is 12',
+        'note acme.dead-letter partitions: has 6 partitions, topics.partitions is 12',
+      ],
+    ],
+    [
+      'more partitions than asked for, in agreement',
+      Object.fromEntries(specsFor(3).map(({ name }) => [name, { partitions: name.includes('dead') ? 12 : 24 }])),
+      ['note acme.events partitions: has 24 partitions, topics.partitions is 12'],
+    ],
+    [
+      'a retry topic that disagrees with the events topic',
+      { 'acme.retry.1m': { partitions: 24 } },
+      ['error acme.retry.1m partitions: has 24 partitions, but acme.events has 12: they must agree'],
+    ],
+    [
+      'a retry topic without events topic',
+      { 'acme.events': undefined, 'acme.retry.1m': { partitions: 6 } },
+      [
+        'error acme.events missing: does not exist',
+        'error acme.retry.1m partitions: has 6 partitions, topics.partitions is 12',
+      ],
+    ],
+    [
+      'compaction where every record counts',
+      { 'acme.events': config({ 'cleanup.policy': 'compact' }) },
+      ['error acme.events cleanup: has cleanup.policy compact, needs delete'],
+    ],
+    [
+      'policies in another order',
+      { 'acme.dead-letter': config({ 'cleanup.policy': 'delete, compact' }, 'acme.dead-letter') },
+      [],
+    ],
+    [
+      'dead letters without compaction',
+      { 'acme.dead-letter': config({ 'cleanup.policy': 'delete' }, 'acme.dead-letter') },
+      ['error acme.dead-letter cleanup: has cleanup.policy delete, needs compact,delete'],
+    ],
+    ['kept for ever', { 'acme.events': config({ 'retention.ms': '-1' }) }, []],
+    ['kept longer', { 'acme.events': config({ 'retention.ms': '9999999999' }) }, []],
+    [
+      'kept shorter than specified, as long as the retry window',
+      { 'acme.events': config({ 'retention.ms': '14400000' }) },
+      ['note acme.events retention: keeps records for 4h, not 168h'],
+    ],
+    [
+      'kept shorter than the retry window',
+      { 'acme.retry.10s': config({ 'retention.ms': '14399000' }) },
+      ['error acme.retry.10s retention: keeps records for 14399s, shorter than the retry window of 4h'],
+    ],
+    [
+      'too few replicas',
+      { 'acme.events': { replicationFactor: 2 } },
+      ['error acme.events replication: has replication factor 2, needs 3'],
+    ],
+    [
+      'acknowledged by one replica',
+      { 'acme.events': config({ 'min.insync.replicas': '1' }) },
+      ['note acme.events in_sync: has min.insync.replicas 1: one replica alone may acknowledge a record'],
+    ],
+    [
+      "producers' clocks",
+      { 'acme.events': config({ 'message.timestamp.type': 'CreateTime' }) },
+      ["note acme.events timestamps: has message.timestamp.type CreateTime: producers' clocks count"],
+    ],
+  ])('%s', (_name, changes, expected) => {
+    expect(drifts(changes)).toEqual(expected)
+  })
+
+  it.each([
+    [1, ['note * replication: topics.replicationFactor is 1: for development, the loss of a broker loses deliveries']],
+    [2, specsFor(2).map(({ name }) => `error ${name} replication: has replication factor 2, needs 3`)],
+  ])('topics.replicationFactor %d', (replicationFactor, expected) => {
+    expect(drifts({}, replicationFactor)).toEqual(expected)
+  })
+
+  it('a config that the broker does not tell is taken for right, but for the policy', () => {
+    expect(drifts({ 'acme.events': { config: {} }, 'acme.dead-letter': { config: {} } })).toEqual([
+      'error acme.dead-letter cleanup: has cleanup.policy delete, needs compact,delete',
+    ])
+  })
+})
