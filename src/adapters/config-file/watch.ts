@@ -25,6 +25,8 @@ export function watchConfigFile(watch: {
   readonly env: Environment
   /** What the process runs with. */
   readonly current: Settings
+  /** What the process does to settings that it has read, before it uses them: the environment may beat the file. */
+  readonly adjust?: (settings: Settings) => Settings
   /** `settings` have what is live of the new file and keep the rest as it was at the start. */
   onChange(settings: Settings, change: SettingsChange): void
   /** Once for each bad content; the last good settings stay. */
@@ -32,7 +34,7 @@ export function watchConfigFile(watch: {
   readonly clock: Clock
   readonly interval?: DurationMs
 }): ConfigWatch {
-  const { path, env, clock, interval = defaultInterval } = watch
+  const { path, env, clock, interval = defaultInterval, adjust = same => same } = watch
   let current = watch.current
   let told: SettingsChange['needRestart'] = []
   let seen: { readonly look: Look; readonly result: LoadResult; handled: boolean } | undefined
@@ -51,10 +53,11 @@ export function watchConfigFile(watch: {
 
   function handle(result: LoadResult): void {
     if (result.kind === 'refused') return watch.onRefused(result.problems)
-    const change = changeBetween(current, result.settings)
+    const settings = adjust(result.settings)
+    const change = changeBetween(current, settings)
     const pending = change.needRestart.filter(key => !told.includes(key))
     told = change.needRestart
-    current = withLiveOf(current, result.settings)
+    current = withLiveOf(current, settings)
     if (change.live.length > 0 || pending.length > 0) watch.onChange(current, change)
   }
 

@@ -27,20 +27,28 @@ type Issue = z.core.$ZodIssue
 /** Holds what was read against the schema: unknown keys, missing ones, types and forms of single values. */
 export function shapeOf(input: unknown, substituted: Substituted): Shape {
   const typed = structuredClone(input)
-  const parse = () => configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
-  let result = parse()
-  // A text from the environment takes the type that the schema wants there.
-  if (!result.success && result.error.issues.filter(issue => retype(typed, issue, substituted)).length > 0) {
-    result = parse()
+  const surplus: SettingsProblem[] = []
+  for (;;) {
+    const result = configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
+    const issues = result.error?.issues ?? []
+    // zod does not look into a list that is too long: without its surplus it does.
+    const mended = issues.filter(issue => cutSurplus(typed, issue, surplus) || retype(typed, issue, substituted))
+    if (mended.length > 0) continue
+    const problems = [...surplus, ...issues.flatMap(issue => problemsOf(issue, typed))]
+    const pruned = { root: typed }
+    for (const issue of issues) prune(pruned, issue)
+    const wellFormed = (pruned.root ?? {}) as Pruned<ConfigurationInput>
+    return { problems, wellFormed, configuration: problems.length === 0 ? result.data : undefined }
   }
-  if (result.success) {
-    return { problems: [], wellFormed: typed as Pruned<ConfigurationInput>, configuration: result.data }
-  }
-  const { issues } = result.error
-  const problems = issues.flatMap(issue => problemsOf(issue, typed))
-  const pruned = { root: typed }
-  for (const issue of issues) prune(pruned, issue)
-  return { problems, wellFormed: (pruned.root ?? {}) as Pruned<ConfigurationInput>, configuration: undefined }
+}
+
+/** Takes out what a list has too much; the first surplus element is the problem, not the list. */
+function cutSurplus(root: unknown, issue: Issue, surplus: SettingsProblem[]): boolean {
+  if (issue.code !== 'too_big' || issue.origin !== 'array') return false
+  const most = Number(issue.maximum)
+  surplus.push({ path: [...(issue.path as Path), most], message: issue.message })
+  ;(valueAt(root, issue.path as Path) as unknown[]).length = most
+  return true
 }
 
 /** Gives a substituted text the wanted type if it has the form of one; true when it did. */
@@ -66,12 +74,12 @@ function place(root: unknown, path: Path, value: unknown): void {
   parent[path.at(-1)!] = value
 }
 
-/** Takes out the value that an issue is about; a list that is too long or too short keeps its elements. */
+/** Takes out the value that an issue is about. */
 function prune(document: { root: unknown }, issue: Issue): void {
   if (issue.code === 'unrecognized_keys') return
   const path = ['root', ...(issue.path as Path)]
   const value = valueAt(document, path)
-  if (value === undefined || (Array.isArray(value) && issue.code !== 'invalid_type')) return
+  if (value === undefined) return
   place(document, path, undefined)
 }
 
@@ -85,9 +93,6 @@ function problemsOf(issue: Issue, input: unknown): readonly SettingsProblem[] {
         message: 'unknown key',
         ...didYouMean(key, keysAt(path)),
       }))
-    case 'too_big':
-      // The first surplus element, not the list.
-      return [{ path: issue.origin === 'array' ? [...path, Number(issue.maximum)] : path, message: issue.message }]
     case 'invalid_value':
       return [{ path, message: issue.message, ...didYouMean(valueAt(input, path), issue.values.map(String)) }]
     case 'invalid_type': {
@@ -109,12 +114,14 @@ export function didYouMean(typed: unknown, names: readonly string[]): { hint?: s
 const nouns: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
-  int: 'a whole number',
   boolean: 'true or false',
   array: 'a list',
   object: 'a mapping',
   record: 'a mapping',
 }
+
+/** Every number of the schema is a whole one. */
+const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 
 /** What is wrong with a value for which the schema has no text of its own. Never repeats the value. */
 function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted): string {
@@ -124,7 +131,7 @@ function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted): string
     case 'invalid_type': {
       const variables = substituted.get(formatPath((issue.path ?? []) as Path))
       const got = variables === undefined ? nounOf(issue.input) : `what ${variables.join(' and ')} holds`
-      return `must be ${nouns[issue.expected] ?? issue.expected}, not ${got}`
+      return `must be ${wanted[issue.expected] ?? issue.expected}, not ${got}`
     }
     case 'invalid_union':
       return 'must be text, or a list of one or two texts'

@@ -1,0 +1,14 @@
+import type { Command } from 'commander'
+import { configurationJsonSchema } from '../../core/settings/json-schema.ts'
+import { type CommandIo, createCommand, print, withExamples } from '../command.ts'
+
+/** `hookline config-schema`: for editors and other tools. */
+export function configSchemaCommand(io: CommandIo): Command {
+  const command = createCommand('config-schema', 'print the JSON Schema of the configuration', io)
+    .description('Prints the JSON Schema (draft 2020-12) of the configuration file.')
+    .action(() => print(io, JSON.stringify(configurationJsonSchema(), null, 2)))
+  return withExamples(command, [
+    'hookline config-schema > hookline.schema.json',
+    '# yaml-language-server: $schema=hookline.schema.json   (first line of the configuration)',
+  ])
+}
