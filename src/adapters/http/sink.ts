@@ -69,9 +69,9 @@ export class SinkFailed extends Error {
   override readonly name = 'SinkFailed'
   readonly code: string
 
-  constructor(message: string, cause: unknown) {
-    super(message, { cause })
-    this.code = (cause as NodeJS.ErrnoException).code ?? 'unknown'
+  constructor(message: string, cause: NodeJS.ErrnoException) {
+    super(`${message}: ${cause.message}`, { cause })
+    this.code = cause.code ?? 'unknown'
   }
 }
 
@@ -120,7 +120,7 @@ export function createSink(options: SinkOptions = {}): Sink {
       try {
         await once(server.listen(listen), 'listening')
       } catch (error) {
-        throw new SinkFailed(`cannot listen on ${listen.host}:${listen.port}`, error)
+        throw new SinkFailed(`cannot listen on ${listen.host}:${listen.port}`, error as Error)
       }
       const { address, family, port } = server.address() as AddressInfo
       const host = family === 'IPv6' ? `[${address}]` : address
@@ -219,7 +219,7 @@ function tlsServer(
   try {
     return createTlsServer({ cert: tls.cert, key: tls.key }, listener)
   } catch (error) {
-    throw new SinkFailed('the TLS certificate and key cannot be used', error)
+    throw new SinkFailed('the TLS certificate and key cannot be used', error as Error)
   }
 }
 

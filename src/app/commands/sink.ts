@@ -1,0 +1,197 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { Writable } from 'node:stream'
+import type { Command } from 'commander'
+import { createSink, type SinkAnswer, type SinkOptions, type SinkRequest } from '../../adapters/http/sink.ts'
+import { listen as listenSchema } from '../../core/settings/fields.ts'
+import type { ListenAddress } from '../../core/settings.ts'
+import { type DurationMs, parseDuration, Secret } from '../../core/units.ts'
+import { CommandFailed, type CommandIo, createCommand, UsageError, wholeNumber, withExamples } from '../command.ts'
+import { printable } from '../printable.ts'
+
+interface Options {
+  readonly listen?: ListenAddress
+  readonly secret?: readonly string[]
+  readonly secretFile?: readonly string[]
+  readonly file?: string
+  readonly latency?: DurationMs
+  readonly statuses?: readonly SinkAnswer[]
+  readonly retryAfter?: number
+  readonly resetEvery?: number
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly quiet?: boolean
+}
+
+const description = [
+  "Receives webhooks on this machine as a customer's endpoint would: checks their signatures, shows each one, and fails as it is told to.",
+  'Every POST to any path counts. The tries of one message on one path are told by X-Message-Id.',
+  'With --file each request becomes a line {"at","path","headers","body","signatureValid"}, written before it is answered; signatureValid is null when no secret was given.',
+].join('\n\n')
+
+const examples = [
+  'hookline sink --secret s3cret --file received.jsonl',
+  'hookline sink --statuses 500,503,200 --retry-after 30     # two failures, then success, for every message',
+  'hookline sink --statuses hang,reset,200                   # a time-out, a broken connection, then success',
+  'hookline sink --statuses 404                              # refuses everything',
+  'hookline sink --latency 4900ms --reset-every 10           # slow, and every tenth connection breaks',
+  'hookline sink --listen 127.0.0.1:0 --quiet --file - | jq .body',
+]
+
+/** `hookline sink`: a local receiver for development, demonstrations and tests. */
+export function sinkCommand(io: CommandIo): Command {
+  const command = createCommand('sink', 'receive webhooks on this machine, check signatures, fail as told', io)
+    .description(description)
+    .option('--listen <host:port>', 'where to listen (127.0.0.1:9090); port 0 takes a free one', parseListen)
+    .option('--secret <text>', 'shared secret to check signatures with; repeat it during a rotation', append)
+    .option('--secret-file <file>', 'file that holds such a secret; may be repeated', append)
+    .option('--file <file>', 'append every request to this file as a line of JSON; - is stdout')
+    .option('--latency <duration>', 'wait so long before every answer: 20ms, 3s', parseLatency)
+    .option(
+      '--statuses <list>',
+      'answers to the tries of one message in turn, the last one from then on: statuses, reset, hang (200)',
+      parseAnswers,
+    )
+    .option(
+      '--retry-after <seconds>',
+      'send Retry-After with every status that is not 2xx',
+      wholeNumber('--retry-after', 0),
+    )
+    .option(
+      '--reset-every <n>',
+      'break the connection of each nth request instead of answering',
+      wholeNumber('--reset-every', 1),
+    )
+    .option('--tls-cert <file>', 'PEM certificate: speak https; needs --tls-key')
+    .option('--tls-key <file>', 'PEM key of the certificate')
+    .option('--quiet', 'no line for each request')
+    .action((options: Options) => run(options, io))
+  return withExamples(command, examples)
+}
+
+async function run(options: Options, io: CommandIo): Promise<void> {
+  const stopping = io.stopSignal()
+  const sinkOptions = await readOptions(options)
+  const record = await openRecord(options.file, io)
+  // Whoever asks for lines of JSON on stdout wants nothing else there.
+  const lines = options.file === '-' ? io.stderr : io.stdout
+  const say = (line: string): boolean => lines.write(`${line}\n`)
+  const sink = createSink({
+    ...sinkOptions,
+    onRequest: async request => {
+      if (options.quiet !== true) say(lineOf(request))
+      await record?.write(recordOf(request))
+    },
+  })
+  say(`hookline sink listening on ${await sink.start()}`)
+  const failure = await Promise.race([stopped(stopping), record?.failed].filter(each => each !== undefined))
+  const { received, messages, badSignatures } = await sink.stop()
+  await record?.close()
+  say(`received ${received}, distinct messages ${messages}, bad signatures ${badSignatures}`)
+  if (failure !== undefined) throw failure
+}
+
+async function stopped(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await once(signal, 'abort')
+}
+
+/** `09:30:12.345 /hooks track 5f0c… 500 signature ok`, the time in UTC. */
+function lineOf({ at, path, body, messageId, answer, signatureValid }: SinkRequest): string {
+  const signature = signatureValid === null ? 'not checked' : signatureValid ? 'ok' : 'BAD'
+  const time = new Date(at).toISOString().slice(11, 23)
+  return printable(`${time} ${path} ${typeOf(body)} ${messageId ?? '-'} ${answer} signature ${signature}`)
+}
+
+function typeOf(body: string): string {
+  try {
+    const { type } = JSON.parse(body) as { type?: unknown }
+    return typeof type === 'string' ? type : '-'
+  } catch {
+    return '-'
+  }
+}
+
+/** The order of the keys is part of the contract. */
+function recordOf({ at, path, headers, body, signatureValid }: SinkRequest): string {
+  return `${JSON.stringify({ at: new Date(at).toISOString(), path, headers, body, signatureValid })}\n`
+}
+
+/** Where the lines of JSON go. */
+interface RequestRecord {
+  /** Resolves when the line is written. */
+  write(line: string): Promise<void>
+  close(): Promise<void>
+  /** Resolves when a line could not be written. */
+  readonly failed: Promise<Error>
+}
+
+async function openRecord(file: string | undefined, io: CommandIo): Promise<RequestRecord | undefined> {
+  if (file === undefined) return undefined
+  const stream: Writable = file === '-' ? io.stdout : createWriteStream(file, { flags: 'a' })
+  const failure = (cause: Error): Error => new CommandFailed(`cannot write to ${file}: ${cause.message}`, { cause })
+  if (file !== '-') {
+    await once(stream, 'open').catch(cause => {
+      throw failure(cause)
+    })
+  }
+  return {
+    write: line => new Promise(resolve => stream.write(line, () => resolve())),
+    close: () => new Promise(resolve => (file === '-' || stream.destroyed ? resolve() : stream.end(resolve))),
+    failed: new Promise(resolve => stream.once('error', cause => resolve(failure(cause)))),
+  }
+}
+
+async function readOptions(options: Options): Promise<SinkOptions> {
+  const { listen = { host: '127.0.0.1', port: 9090 }, secret = [], secretFile = [], tlsCert, tlsKey } = options
+  // An editor ends a file with a line break that is no part of the secret.
+  const fromFiles = await Promise.all(secretFile.map(async file => (await read(file)).replace(/\r?\n$/, '')))
+  const secrets = [...secret, ...fromFiles]
+  if (secrets.includes('')) throw new UsageError('a secret is empty')
+  return {
+    listen,
+    secrets: secrets.map(text => new Secret(text)),
+    answers: options.statuses,
+    latency: options.latency,
+    retryAfter: options.retryAfter,
+    resetEvery: options.resetEvery,
+    tls: await readTls(tlsCert, tlsKey),
+  }
+}
+
+async function readTls(cert: string | undefined, key: string | undefined): Promise<SinkOptions['tls']> {
+  if (cert !== undefined && key !== undefined) return { cert: await read(cert), key: await read(key) }
+  if (cert !== undefined || key !== undefined) throw new UsageError('--tls-cert and --tls-key are needed together')
+  return undefined
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    throw new UsageError(`cannot read ${file}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const append = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+
+function parseListen(text: string): ListenAddress {
+  const parsed = listenSchema.safeParse(text)
+  if (!parsed.success) throw new UsageError(`--listen ${parsed.error.issues[0]?.message}, not '${text}'`)
+  return parsed.data
+}
+
+function parseLatency(text: string): DurationMs {
+  const latency = parseDuration(text)
+  if (latency === undefined) throw new UsageError(`--latency must be a duration such as 20ms or 3s, not '${text}'`)
+  return latency
+}
+
+function parseAnswers(text: string): readonly SinkAnswer[] {
+  return text.split(',').map(part => {
+    const answer = part.trim()
+    if (answer === 'reset' || answer === 'hang') return answer
+    if (/^[2-5]\d\d$/.test(answer)) return Number(answer)
+    throw new UsageError(`--statuses must be a list of statuses (200 to 599), 'reset' and 'hang', not '${text}'`)
+  })
+}
