@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals'
+import { Lifecycle } from '../../../src/app/lifecycle.ts'
+import type { Logger } from '../../../src/core/ports.ts'
+
+function recorded() {
+  const seen: string[] = []
+  const logger: Logger = {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: (fields, line) => void seen.push(`${line}: ${JSON.stringify(fields)}`),
+  }
+  const part = (name: string, fails: 'start' | 'stop' | 'never' = 'never') => ({
+    name,
+    start: async () => {
+      seen.push(`start ${name}`)
+      if (fails === 'start') throw new Error(`${name} does not start`)
+    },
+    stop: async () => {
+      seen.push(`stop ${name}`)
+      if (fails === 'stop') throw new Error('broken')
+    },
+  })
+  return { seen, part, lifecycle: new Lifecycle(logger) }
+}
+
+describe('Lifecycle', () => {
+  it('stops in the reverse order of the start, once', async () => {
+    const { seen, part, lifecycle } = recorded()
+    await lifecycle.start(part('a'))
+    await lifecycle.start(part('b'))
+    await lifecycle.stop()
+    await lifecycle.stop()
+    expect(seen).toEqual(['start a', 'start b', 'stop b', 'stop a'])
+  })
+
+  it('rolls back when a part does not start', async () => {
+    const { seen, part, lifecycle } = recorded()
+    await lifecycle.start(part('a'))
+    await expect(lifecycle.start(part('b', 'start'))).rejects.toThrow('b does not start')
+    expect(seen).toEqual(['start a', 'start b', 'stop a'])
+  })
+
+  it('stops the others when one does not stop', async () => {
+    const { seen, part, lifecycle } = recorded()
+    await lifecycle.start(part('a'))
+    await lifecycle.start(part('b', 'stop'))
+    await lifecycle.stop()
+    expect(seen).toEqual([
+      'start a',
+      'start b',
+      'stop b',
+      'part not stopped cleanly: {"part":"b","error":"Error: broken"}',
+      'stop a',
+    ])
+  })
+})
