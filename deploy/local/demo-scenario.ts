@@ -1,5 +1,5 @@
 import type { Event } from '../../src/core/message/event.ts'
-import { callTypes, type Message, type MessageType, messageTypes } from '../../src/core/message/message.ts'
+import { type Message, type MessageType, messageTypes } from '../../src/core/message/message.ts'
 import { normalise } from '../../src/core/message/normalise.ts'
 import { epochMs } from '../../src/core/units.ts'
 
@@ -15,7 +15,12 @@ export interface DemoDestination {
   readonly shows: string
   readonly secret: string
   readonly endpoints: readonly ('ok' | 'not-found' | 'fails-twice' | 'nobody-listens' | 'self-signed')[]
-  readonly expect: { readonly delivered: number; readonly retried: number; readonly deadLettered: number; readonly reason: string }
+  readonly expect: {
+    readonly delivered: number
+    readonly retried: number
+    readonly deadLettered: number
+    readonly reason: string
+  }
 }
 
 const n = messageCount
@@ -59,10 +64,21 @@ export const destinations: readonly DemoDestination[] = [
 ]
 
 const bodies: Record<MessageType, (index: number) => object> = {
-  identify: index => ({ traits: { email: `user${index}@example.com`, 'First Name': 'Ada', plan: 'pro', logins: index } }),
-  track: index => ({ event: 'Order Completed', properties: { orderId: `o-${index}`, total: 12.5, products: [{ sku: 'a' }] } }),
-  page: index => ({ name: 'Pricing', properties: { path: '/pricing', title: 'Pricing', url: `https://example.com/pricing?${index}` } }),
-  screen: () => ({ name: 'Home', context: { os: { name: 'iOS', version: '19.1' }, app: { name: 'Shop', version: '4.2.0' } } }),
+  identify: index => ({
+    traits: { email: `user${index}@example.com`, 'First Name': 'Ada', plan: 'pro', logins: index },
+  }),
+  track: index => ({
+    event: 'Order Completed',
+    properties: { orderId: `o-${index}`, total: 12.5, products: [{ sku: 'a' }] },
+  }),
+  page: index => ({
+    name: 'Pricing',
+    properties: { path: '/pricing', title: 'Pricing', url: `https://example.com/pricing?${index}` },
+  }),
+  screen: () => ({
+    name: 'Home',
+    context: { os: { name: 'iOS', version: '19.1' }, app: { name: 'Shop', version: '4.2.0' } },
+  }),
   group: index => ({ groupId: `company-${index % 7}`, traits: { name: 'Initech', employees: 329 } }),
   alias: index => ({ previousId: `anonymous-${index}` }),
   delete: () => ({}),
@@ -84,13 +100,17 @@ function demoMessage(type: MessageType, index: number, now: number): Message {
   const messageId = `demo-${type}-${String(index).padStart(3, '0')}`
   const userId = `user-${index % 20}`
   // Deletion requests make delete messages themselves: an SDK cannot send one, so that `normalise` does not take it.
-  const sent = { ...bodies[type](index), type: type === 'delete' ? 'alias' : type, messageId, userId, previousId: `anonymous-${index}` }
+  const sent = {
+    ...bodies[type](index),
+    type: type === 'delete' ? 'alias' : type,
+    messageId,
+    userId,
+    previousId: `anonymous-${index}`,
+  }
   const normalised = normalise(sent, { receivedAt: epochMs(now), sentAt: undefined, newId: () => messageId })
   if (normalised.kind === 'rejected') throw new Error(`the demo sends a bad message: ${normalised.message}`)
   return type === 'delete' ? { ...normalised.message, type, previousId: undefined } : normalised.message
 }
-
-export const isCallType = (type: MessageType): boolean => (callTypes as readonly string[]).includes(type)
 
 /** The configuration file, given where each destination's endpoints listen. */
 export function demoConfiguration(place: {

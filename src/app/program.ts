@@ -10,7 +10,28 @@ export interface CommandEntry {
 }
 
 /** Every command, in the order of the help. */
-const commands: readonly CommandEntry[] = []
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'check-config',
+    summary: 'check the configuration, without network',
+    load: async () => (await import('./commands/check-config.ts')).checkConfigCommand,
+  },
+  {
+    name: 'config-schema',
+    summary: 'print the JSON Schema of the configuration',
+    load: async () => (await import('./commands/config-schema.ts')).configSchemaCommand,
+  },
+  {
+    name: 'run',
+    summary: 'run the services of this process',
+    load: async () => (await import('./commands/run.ts')).runCommand,
+  },
+  {
+    name: 'sink',
+    summary: 'receive webhooks on this machine, check signatures, fail as told',
+    load: async () => (await import('./commands/sink.ts')).sinkCommand,
+  },
+]
 
 const examples = ['hookline --version']
 

@@ -1,0 +1,64 @@
+import { destinations, messageCount } from './demo-scenario.ts'
+
+/** What was seen of one destination. */
+export interface Seen {
+  readonly delivered: number
+  readonly retried: number
+  readonly deadLettered: number
+  /** Reasons of its dead letters, each once. */
+  readonly reasons: readonly string[]
+  /** Requests that its endpoints got. */
+  readonly requests: number
+  readonly badSignatures: number
+  /** Distinct messages that an endpoint answered with a success. */
+  readonly messages: number
+}
+
+/** The table of the demo, and whether every number in it is the one that the configuration promises. */
+export function report(seen: ReadonlyMap<string, Seen>): {
+  readonly lines: readonly string[]
+  readonly allRight: boolean
+} {
+  const header = [
+    'destination',
+    'sent',
+    'delivered',
+    'retries',
+    'dead-lettered',
+    'reason',
+    'requests',
+    'signatures',
+    '',
+  ]
+  const wrong: string[] = []
+  const rows = destinations.map(({ id, expect, shows }) => {
+    const got = seen.get(id)
+    const check = (what: string, value: unknown, expected: unknown): void => {
+      if (String(value) !== String(expected)) wrong.push(`${id}: ${what} is ${value}, it should be ${expected}`)
+    }
+    check('delivered', got?.delivered, expect.delivered)
+    check('messages received', got?.messages, expect.delivered)
+    check('retried', got?.retried, expect.retried)
+    check('dead-lettered', got?.deadLettered, expect.deadLettered)
+    check('reason', got?.reasons.join(), expect.reason)
+    check('bad signatures', got?.badSignatures, 0)
+    if (expect.delivered === 0) check('requests that reached the endpoint', got?.requests, 0)
+    const signatures =
+      got === undefined || got.requests === 0 ? '-' : got.badSignatures === 0 ? 'all valid' : `${got.badSignatures} BAD`
+    const cells = [got?.delivered, got?.retried, got?.deadLettered, got?.reasons.join() || '-', got?.requests]
+    return [id, messageCount, ...cells, signatures, shows].map(String)
+  })
+  const widths = header.map((title, column) => Math.max(title.length, ...rows.map(row => row[column]?.length ?? 0)))
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) =>
+        /^\d+$/.test(cell) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd()
+  const verdict = wrong.length === 0 ? ['', 'Every number is right.'] : ['', ...wrong.map(each => `WRONG  ${each}`)]
+  return {
+    lines: [line(header), line(widths.map(width => '-'.repeat(width))), ...rows.map(line), ...verdict],
+    allRight: wrong.length === 0,
+  }
+}

@@ -1,0 +1,43 @@
+import { formatProblem, loadConfigFile } from '../adapters/config-file.ts'
+import { broker, httpUrl } from '../core/settings/fields.ts'
+import type { Settings } from '../core/settings.ts'
+import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
+
+/** The file of `--config`, else of HOOKLINE_CONFIG. @throws UsageError when neither is given. */
+export function configPath(options: { readonly config?: string }, io: CommandIo): string {
+  const path = options.config ?? io.env['HOOKLINE_CONFIG'] ?? ''
+  if (path === '') throw new UsageError('no configuration: give --config <file> or set HOOKLINE_CONFIG')
+  return path
+}
+
+/**
+ * The settings that a command works with. KAFKA_BROKERS and SCHEMA_REGISTRY_URL beat the file.
+ * @throws UsageError, or ConfigurationRefused with a line for every problem.
+ */
+export async function loadSettings(options: { readonly config?: string }, io: CommandIo): Promise<Settings> {
+  return overridden(await readSettings(options, io), io.env)
+}
+
+/** The settings as the file has them. @throws as `loadSettings` */
+export async function readSettings(options: { readonly config?: string }, io: CommandIo): Promise<Settings> {
+  const loaded = await loadConfigFile(configPath(options, io), io.env)
+  if (loaded.kind === 'refused') throw new ConfigurationRefused(loaded.problems.map(formatProblem))
+  return loaded.settings
+}
+
+/** Settings with what the environment says about where Kafka and the registry are. @throws UsageError */
+export function overridden(settings: Settings, env: CommandIo['env']): Settings {
+  const brokers = (env['KAFKA_BROKERS'] ?? '').split(',').flatMap(each => each.trim() || [])
+  const url = (env['SCHEMA_REGISTRY_URL'] ?? '').trim()
+  for (const each of brokers) refuse('KAFKA_BROKERS', broker.safeParse(each))
+  if (url !== '') refuse('SCHEMA_REGISTRY_URL', httpUrl.safeParse(url))
+  return {
+    ...settings,
+    ...(brokers.length > 0 && { kafka: { ...settings.kafka, brokers } }),
+    ...(url !== '' && { registry: { ...settings.registry, url } }),
+  }
+}
+
+function refuse(name: string, { error }: { error?: { issues: readonly { message: string }[] } | undefined }): void {
+  if (error !== undefined) throw new UsageError(`${name}: ${error.issues.map(({ message }) => message).join('; ')}`)
+}
