@@ -138,14 +138,17 @@ describe('32,768 bytes', () => {
     })
   })
 
-  it('text beside the parts counts', () => {
-    const room = maxMessageBytes - bytesOf({ name: '' })
-    expect(partsOfTrack({ name: 'x'.repeat(room) })).toMatchObject({ kind: 'parts' })
-    expect(partsOfTrack({ name: 'x'.repeat(room + 1) })).toMatchObject({ code: 'message_too_large' })
+  it.each(['x', '\u0001'])('text beside the parts counts: %j', character => {
+    const unit = bytesOf([character]) - bytesOf([''])
+    const room = Math.floor((maxMessageBytes - bytesOf({ name: '' })) / unit)
+    expect(partsOfTrack({ name: character.repeat(room) })).toMatchObject({ kind: 'parts' })
+    expect(partsOfTrack({ name: character.repeat(room + 1) })).toMatchObject({ code: 'message_too_large' })
   })
 
-  it('what stands for nothing does not', () => {
-    expect(partsOfTrack(JSON.parse(`{"__proto__":"${'x'.repeat(40_000)}","a":1}`))).toMatchObject({ kind: 'parts' })
+  it('what is left out does not', () => {
+    const text = 'x'.repeat(20_000)
+    expect(partsOfTrack(JSON.parse(`{"__proto__":"${text}","name":"${text}"}`))).toMatchObject({ kind: 'parts' })
+    expect(partsOfTrack({ name: text, context: undefined })).toMatchObject({ kind: 'parts' })
   })
 
   it("the batch's context does not", () => {
