@@ -72,4 +72,5 @@ export interface Rejection {
   readonly message: string
 }
 
+/** `message` names the field and says what to do. */
 export const rejection = (code: RejectionCode, message: string): Rejection => ({ kind: 'rejected', code, message })
