@@ -58,7 +58,7 @@ export function decide(attempt: Attempt, carried: Carried, policy: RetryPolicy, 
   if (retryable.length === 0 && leftOut === 0) return giveUp(made, firstRefusal(made))
 
   const asked = smallest(retryable.map(call => parseRetryAfter(call.retryAfter, now)))
-  if (now + asked > carried.deadline) return giveUp(made, 'retry_after_exceeds_window')
+  if (asked > 0 && now + asked > carried.deadline) return giveUp(made, 'retry_after_exceeds_window')
   const scheduled = policy.schedule[number - 1]
   if (scheduled === undefined) return giveUp(made, 'retries_exhausted')
   const wait = durationMs(Math.max(scheduled, asked))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Attempt, type CallOutcome, decide, webhooksToCall } from '../../../../src/core/delivery/decide.ts'
 import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
+import { epochMs } from '../../../../src/core/units.ts'
 import {
   carriedAfter,
   carriedOf,
@@ -137,8 +138,13 @@ describe('number and spacing of retries', () => {
   it.each([
     ['10s', 'retried after 10000ms in 10s'],
     ['9999ms', 'dead_lettered retry_window_over'],
+    ['0s', 'dead_lettered retry_window_over'],
   ])('the retry window (A7): %s left: %s', (left, expected) => {
     expect(decideNow('http_5xx', 1, 0, carriedOf({ deadline: later(left) }))).toBe(expected)
+  })
+
+  it.each(['http_5xx', 'http_5xx/0'])('%s of a first attempt after the deadline: the window is over', calls => {
+    expect(decideNow(calls, 1, 0, carriedOf({ deadline: epochMs(start - 1) }))).toBe('dead_lettered retry_window_over')
   })
 })
 

@@ -1,0 +1,225 @@
+import { isDeepStrictEqual } from 'node:util'
+import { expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { type Carried, firstCarried, parseCarried, retryRecord } from '../../../../src/core/delivery/carried.ts'
+import {
+  type Attempt,
+  beforeAttempt,
+  type CallOutcome,
+  type Decision,
+  decide,
+  defer,
+  mustBeAttempted,
+  webhooksToCall,
+} from '../../../../src/core/delivery/decide.ts'
+import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
+import { type RetryPolicy, refuseSchedule } from '../../../../src/core/delivery/schedule.ts'
+import { type DurationMs, durationMs, epochMs } from '../../../../src/core/units.ts'
+import { destinationOf, duration, policyOf, recordOf, start, webhookOf } from '../../../support/deliveries.ts'
+
+const isOneOf = (set: readonly string[], outcome: string): boolean => set.includes(outcome)
+
+const outcome: fc.Arbitrary<Outcome> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant<Outcome>('delivered') },
+  { weight: 12, arbitrary: fc.constantFrom<Outcome>(...retryableOutcomes) },
+  { weight: 2, arbitrary: fc.constantFrom<Outcome>(...refusedOutcomes) },
+)
+const retryAfter = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(undefined) },
+  { weight: 3, arbitrary: fc.nat(5_000).map(String) },
+  { weight: 1, arbitrary: fc.nat(20_000).map(String) },
+)
+const policy = fc
+  .array(fc.oneof(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 2_000_000 })), { maxLength: 9 })
+  .map(waits => waits.sort((a, b) => a - b).map(durationMs))
+  .filter(schedule => refuseSchedule({ schedule, timeout: duration('5s'), window: duration('4h') }) === undefined)
+  .map(schedule => policyOf(schedule))
+
+const waits = ['paused', 'breaker_open', 'lane_full'] as const
+type Obstacle = (typeof waits)[number] | 'none'
+
+/** What happens to a delivery each time that it comes up. */
+const step = fc.record({
+  obstacle: fc.constantFrom<Obstacle>('none', 'none', 'none', ...waits),
+  /** By webhook; one left out is not called. */
+  calls: fc.array(
+    fc.record({ outcome, retryAfter, isLeftOut: fc.integer({ min: 0, max: 9 }).map(draw => draw === 0) }),
+    {
+      minLength: 5,
+      maxLength: 5,
+    },
+  ),
+  /** How long the calls take, and how late the record is released. */
+  tookMs: fc.nat(5_000),
+  lagMs: fc.oneof(fc.nat(20), fc.nat(600_000)),
+})
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+interface Attempted {
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly calls: readonly CallOutcome[]
+  readonly leftOut: number
+}
+
+interface Life {
+  readonly attempts: readonly Attempted[]
+  readonly end: Decision
+  readonly endedAt: number
+  readonly lastObstacle: Step['obstacle']
+}
+
+/** A delivery from being taken up to its end, through retry topics that release late but never early. */
+function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[], rest: Step): Life {
+  const destination = destinationOf({ webhooks: Array.from({ length: webhookCount }, (_, index) => webhookOf(index)) })
+  const attempts: Attempted[] = []
+  let now = start
+  let carried = firstCarried(recordOf(), destination.id, 'message-1', now, policy.window)
+  for (let turn = 0; turn < 5_000; turn++) {
+    const { obstacle, calls, tookMs, lagMs } = script[turn] ?? rest
+    const decision = comeUp(obstacle, calls, tookMs)
+    if (decision.kind !== 'retried' && decision.kind !== 'deferred') {
+      return { attempts, end: decision, endedAt: now, lastObstacle: obstacle }
+    }
+    if (!policy.tiers.includes(decision.tier)) throw new Error(`no such tier: ${decision.tier}`)
+    carried = throughKafka(decision.carried)
+    now = epochMs(now + decision.tier + lagMs)
+  }
+  throw new Error('a life without end')
+
+  function comeUp(obstacle: Step['obstacle'], calls: Step['calls'], tookMs: number): Decision {
+    let verdict = beforeAttempt(carried, obstacle === 'paused', policy, now)
+    if (verdict.kind === 'wait') {
+      if (verdict.until - now > 10_000) throw new Error('held too long')
+      now = verdict.until
+      verdict = beforeAttempt(carried, obstacle === 'paused', policy, now)
+    }
+    if (verdict.kind === 'wait') throw new Error('waited in vain')
+    if (verdict.kind !== 'attempt') return verdict
+    if (obstacle === 'lane_full') return defer(carried, 'lane_full', policy, now)
+    if (obstacle === 'breaker_open' && !mustBeAttempted(carried, now))
+      return defer(carried, 'breaker_open', policy, now)
+    const attempt = attemptOf(calls)
+    if (attempt.calls.length === 0) return decide(attempt, carried, policy, now)
+    now = epochMs(now + tookMs)
+    attempts.push({ startedAt: attempt.at, endedAt: now, calls: attempt.calls, leftOut: attempt.leftOut })
+    return decide(attempt, carried, policy, now)
+  }
+
+  function attemptOf(calls: Step['calls']): Attempt {
+    const webhooks = webhooksToCall(destination, carried)
+    const made = webhooks.flatMap(webhook => {
+      const { isLeftOut, ...call } = calls[Number(webhook.label)] as Step['calls'][number]
+      return isLeftOut ? [] : [{ webhook, ...call }]
+    })
+    return { number: carried.attempt + 1, at: now, calls: made, leftOut: webhooks.length - made.length }
+  }
+}
+
+const failing: Step = {
+  obstacle: 'none',
+  calls: Array(5).fill({ outcome: 'http_5xx', retryAfter: undefined, isLeftOut: false }),
+  tookMs: 0,
+  lagMs: 1_000,
+}
+/** What goes on when the script is over; each of them ends every life. */
+const rests: readonly Step[] = [failing, { ...failing, obstacle: 'paused' }, { ...failing, obstacle: 'breaker_open' }]
+
+function throughKafka(carried: Carried): Carried {
+  const { headers } = retryRecord(recordOf({ headers: { traceparent: 'x' } }), carried)
+  const read = parseCarried(headers)
+  if (read === undefined || !isDeepStrictEqual(read, carried))
+    throw new Error(`read back otherwise: ${JSON.stringify(headers)}`)
+  return read
+}
+
+const isRefusal = (call: CallOutcome): boolean => isOneOf(refusedOutcomes, call.outcome)
+const isRetry = (call: CallOutcome): boolean => isOneOf(retryableOutcomes, call.outcome)
+
+/** The wait that an attempt's end asks for at least, by the schedule and by Retry-After. */
+function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
+  const asked = calls
+    .filter(isRetry)
+    .flatMap(call => (call.retryAfter === undefined ? [] : [Number(call.retryAfter) * 1_000]))
+  return Math.max(scheduled, asked.length === 0 ? 0 : Math.min(...asked))
+}
+
+/** Neither early nor late nor too often, and never to a webhook that refused. */
+function checkAttempts({ attempts }: Life, { schedule, window }: RetryPolicy): void {
+  expect(attempts.length).toBeLessThanOrEqual(schedule.length + 1)
+  const refused = new Set<string>()
+  for (const [index, attempt] of attempts.entries()) {
+    const before = attempts[index - 1]
+    if (before !== undefined) {
+      const wait = leastWait(before, schedule[index - 1] as DurationMs)
+      expect(attempt.startedAt - before.endedAt).toBeGreaterThanOrEqual(wait)
+      expect(attempt.startedAt).toBeLessThanOrEqual(start + window)
+    }
+    expect(attempt.calls.filter(call => refused.has(call.webhook.label))).toEqual([])
+    for (const call of attempt.calls.filter(isRefusal)) refused.add(call.webhook.label)
+  }
+}
+
+/** Why a delivery may be given up, told by what it went through. Returns how it ended. */
+function checkEnd({ attempts, end, endedAt, lastObstacle }: Life, { schedule, window }: RetryPolicy): string {
+  const deadline = start + window
+  const succeeded = attempts.map(({ calls }) => calls.some(call => call.outcome === 'delivered'))
+  expect(succeeded.indexOf(true)).toBe(end.kind === 'delivered' ? attempts.length - 1 : -1)
+  if (end.kind === 'delivered') return end.kind
+
+  if (end.kind !== 'dead_lettered') throw new Error(`ended as ${end.kind}`)
+  expect(end.carried).toMatchObject({ attempt: attempts.length, reason: end.reason, startedAt: start, deadline })
+  const last = attempts.at(-1)
+  if (last === undefined) {
+    expect([end.reason, lastObstacle, endedAt > deadline]).toEqual(['retry_window_over', 'paused', true])
+    return 'never_attempted'
+  }
+  const scheduled = schedule[attempts.length - 1]
+  expect(last.leftOut > 0 || last.calls.some(isRetry)).toBe(!isOneOf(refusedOutcomes, end.reason))
+  switch (end.reason) {
+    case 'retries_exhausted':
+      expect(scheduled).toBeUndefined()
+      break
+    case 'retry_after_exceeds_window':
+      expect(last.endedAt + leastWait(last, durationMs(0))).toBeGreaterThan(deadline)
+      break
+    case 'retry_window_over':
+      expect(Math.max(endedAt, last.endedAt + (scheduled ?? 0))).toBeGreaterThan(deadline)
+      break
+    default:
+      checkRefusals(attempts, end.carried)
+  }
+  return end.reason
+}
+
+function checkRefusals(attempts: readonly Attempted[], carried: Carried): void {
+  const refusals = attempts.flatMap(({ calls }) => calls.filter(isRefusal))
+  expect(refusals.map(call => call.outcome)).toContain(carried.reason)
+  expect([...carried.refusedWebhooks].sort()).toEqual(refusals.map(call => call.webhook.urlHash).sort())
+  // Only where none was ever left out is the place of each known exactly.
+  if (attempts.some(({ leftOut }) => leftOut > 0)) return
+  const inOrder = refusals.sort((a, b) => Number(a.webhook.label) - Number(b.webhook.label))
+  expect(carried.outcomes).toBe(inOrder.map(call => call.outcome).join(','))
+  expect(carried.reason).toBe(inOrder[0]?.outcome)
+}
+
+it('every delivery ends once, is attempted neither early nor late nor too often, and not without an attempt', () => {
+  const ends = new Set<string>()
+  const lives = fc.record({
+    policy,
+    webhookCount: fc.integer({ min: 1, max: 5 }),
+    script: fc.array(step, { maxLength: 25 }),
+    rest: fc.constantFrom(...rests),
+  })
+  fc.assert(
+    fc.property(lives, ({ policy, webhookCount, script, rest }) => {
+      const life = live(policy, webhookCount, script, rest)
+      checkAttempts(life, policy)
+      ends.add(checkEnd(life, policy))
+    }),
+    { numRuns: 2_000 },
+  )
+  // The generator reaches every way to end, or this test would prove less than it says.
+  const all = ['delivered', 'never_attempted', 'retries_exhausted', 'retry_after_exceeds_window', 'retry_window_over']
+  expect([...ends].sort()).toEqual([...all, ...refusedOutcomes].sort())
+})
