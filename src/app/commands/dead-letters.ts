@@ -1,0 +1,101 @@
+import type { Command } from 'commander'
+import { createEventCodec, SchemaNotRegistered } from '../../adapters/avro.ts'
+import { systemClock as clock } from '../../adapters/clock.ts'
+import { createKafka } from '../../adapters/kafka/client.ts'
+import { KafkaError } from '../../adapters/kafka/errors.ts'
+import { createReader } from '../../adapters/kafka/reader.ts'
+import { createLogger } from '../../adapters/logger.ts'
+import { createRegistry, RegistryUnavailable } from '../../adapters/registry.ts'
+import type { EventCodec, TopicReader } from '../../core/ports.ts'
+import type { Settings } from '../../core/settings.ts'
+import { topicNames } from '../../core/topics.ts'
+import { createReadEvent, listDeadLetters } from '../../services/operator/dead-letters.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  createCommand,
+  print,
+  wholeNumber,
+  withConfigOption,
+  withExamples,
+} from '../command.ts'
+import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-options.ts'
+import { countsOf, documentOf, rowOf, titles } from '../dead-letter-view.ts'
+import { loadSettings } from '../load-settings.ts'
+import { tableOf } from '../printable.ts'
+
+interface Options extends FilterOptions {
+  readonly config?: string
+  readonly limit?: number
+  readonly json?: boolean
+}
+
+/** What the command reads. */
+export interface DeadLetterSource {
+  readonly reader: TopicReader
+  /** Rejects when the registry cannot be used: then events are not decoded. */
+  codec(): Promise<EventCodec>
+}
+
+const description = [
+  'Lists what was given up and not put back by `hookline replay`, oldest first. All filters have to be met.',
+  'Each line has the time it was given up, the destination, the reason, the outcomes of its webhooks, message id and type, the attempts made, and where the event stands. The last line, on stderr, counts by reason.',
+  'With --json each dead letter is a line with everything that is known of it and the event; requests and secrets are never part of it.',
+].join('\n\n')
+
+const examples = [
+  'hookline dead-letters --since 2h',
+  'hookline dead-letters --destination crm --reason retries_exhausted',
+  'hookline dead-letters --outcome tls_untrusted --limit 20',
+  'hookline dead-letters --json | jq -r \'select(.event.message.type == "identify") | .messageId\'',
+]
+
+/** `hookline dead-letters` */
+export function deadLettersCommand(
+  io: CommandIo,
+  open: (settings: Settings) => DeadLetterSource = openSource,
+): Command {
+  const command = createCommand('dead-letters', 'list what was given up', io).description(description)
+  withFilterOptions(withConfigOption(command), clock.now())
+    .option('--limit <n>', 'at most so many, the newest', wholeNumber('--limit', 1))
+    .option('--json', 'print a line of JSON for each')
+    .action(async (options: Options) => run(options, io, open))
+  return withExamples(command, examples)
+}
+
+async function run(options: Options, io: CommandIo, open: (settings: Settings) => DeadLetterSource): Promise<void> {
+  const filter = filterOf(options)
+  const settings = await loadSettings(options, io)
+  const source = open(settings)
+  const unavailable = (error: unknown): unknown =>
+    io.stderr.write(`hookline: events cannot be decoded: ${(error as Error).message}\n`)
+  const codec = await source.codec().catch(error => {
+    if (!(error instanceof RegistryUnavailable || error instanceof SchemaNotRegistered)) throw error
+    unavailable(error)
+  })
+  const readEvent = codec ? createReadEvent(codec, unavailable) : async () => undefined
+  const topic = topicNames(settings.topics.prefix).deadLetter
+  const deps = { reader: source.reader, topic, readEvent }
+  const list = await listDeadLetters(deps, filter, options.limit).catch(explain)
+  if (options.json === true) {
+    for (const deadLetter of list.deadLetters) print(io, JSON.stringify(documentOf(deadLetter)))
+  } else if (list.deadLetters.length > 0) {
+    print(io, tableOf(titles, list.deadLetters.map(rowOf)).join('\n'))
+  }
+  io.stderr.write(`${countsOf(list)}\n`)
+}
+
+function explain(error: unknown): never {
+  if (error instanceof KafkaError && error.code === 'TOPIC_MISSING')
+    throw new CommandFailed(`${error.message}: create it with \`hookline topics apply\``)
+  throw error
+}
+
+function openSource(settings: Settings): DeadLetterSource {
+  const logger = createLogger('error')
+  const eventsTopic = topicNames(settings.topics.prefix).events
+  return {
+    reader: createReader({ kafka: createKafka(settings.kafka, logger), clock, logger }),
+    codec: () => createEventCodec({ registry: createRegistry(settings.registry), eventsTopic, clock }),
+  }
+}

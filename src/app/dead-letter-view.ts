@@ -1,0 +1,80 @@
+import { noDestination } from '../core/delivery/dead-letter.ts'
+import type { Event } from '../core/message/event.ts'
+import type { EpochMs } from '../core/units.ts'
+import type { DeadLetterList, ListedDeadLetter } from '../services/operator/dead-letters.ts'
+import { printable } from './printable.ts'
+
+/** One for each cell of `rowOf`. */
+export const titles = ['TIME', 'DESTINATION', 'REASON', 'OUTCOMES', 'MESSAGE', 'TYPE', 'ATTEMPTS', 'ORIGIN', 'KEY']
+
+/** A dead letter as a row of a table. */
+export function rowOf(deadLetter: ListedDeadLetter): readonly string[] {
+  const { at, destination, reason, outcomes, messageId, event, attempts, origin, key } = deadLetter
+  return [
+    isoOf(at),
+    destination ?? noDestination,
+    reason || '-',
+    outcomes.join(',') || '-',
+    messageId ?? '-',
+    event?.message.type ?? '-',
+    String(attempts ?? '-'),
+    origin === undefined ? '-' : `${origin.topic}/${origin.partition}/${origin.offset}`,
+    key,
+  ]
+}
+
+/** A dead letter as `--json` prints it: everything known, times in ISO 8601; what is not known is null. */
+export function documentOf({ event, ...deadLetter }: ListedDeadLetter): object {
+  const { at, startedAt, deadline, origin } = deadLetter
+  return withNulls({
+    ...deadLetter,
+    at: isoOf(at),
+    startedAt: startedAt && isoOf(startedAt),
+    deadline: deadline && isoOf(deadline),
+    origin: origin && { ...origin, timestamp: isoOf(origin.timestamp) },
+    event: event && eventDocument(event),
+  })
+}
+
+function eventDocument(event: Event): object {
+  const { message, receivedAt } = event
+  const parts = (['properties', 'traits', 'context', 'integrations'] as const).map(name => [
+    name,
+    parsed(message[name]),
+  ])
+  return {
+    ...event,
+    receivedAt: isoOf(receivedAt),
+    message: { ...message, timestamp: isoOf(message.timestamp), ...Object.fromEntries(parts) },
+  }
+}
+
+/** What a foreign producer wrote may be no JSON: then it is shown as the text that it is. */
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const withNulls = (object: Record<string, unknown>): object =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, value ?? null]))
+
+/** Kafka's mark for no timestamp is -1; a foreign producer may write any number. */
+function isoOf(time: EpochMs): string {
+  const date = new Date(time)
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
+}
+
+/** `12 dead letters, 3 selected, the newest 2 shown: http_4xx 2, undecodable 1` */
+export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterList): string {
+  const shown = deadLetters.length
+  const parts = [
+    total === 0 ? 'no dead letters' : `${total} dead letter${total === 1 ? '' : 's'}`,
+    ...(selected < total ? [`${selected} selected`] : []),
+    ...(shown < selected ? [`the newest ${shown} shown`] : []),
+  ].join(', ')
+  const reasons = [...byReason].sort(([, a], [, b]) => b - a).map(([reason, count]) => `${reason || '-'} ${count}`)
+  return printable(reasons.length === 0 ? parts : `${parts}: ${reasons.join(', ')}`)
+}
