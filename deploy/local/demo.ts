@@ -16,8 +16,8 @@ import { topicNames } from '../../src/core/topics.ts'
 import { startEndpoints } from './demo-endpoints.ts'
 import { report, type Seen } from './demo-report.ts'
 import { demoConfiguration, demoEvents, destinations, messageCount, messagesOfEachType } from './demo-scenario.ts'
-import { hookline, type RunningService, startService } from './service-process.ts'
 import { findOrStartKafka, findOrStartRegistry } from './infrastructure.ts'
+import { hookline, type RunningService, startService } from './service-process.ts'
 
 /* The main job, on real parts: what is printed here happened. Exits 0 only when every number is right. */
 
@@ -96,7 +96,7 @@ async function untilAllEnded(service: RunningService): Promise<void> {
 }
 
 async function seenOf(config: string, metrics: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, Seen>> {
-  const listed = (await hookline(config, 'dead-letters', '--json')).split('\n').filter(Boolean)
+  const listed = (await hookline(config, ['dead-letters', '--json'])).split('\n').filter(Boolean)
   const deadLetters = listed.map(line => JSON.parse(line) as { destination: string; reason: string })
   return new Map(
     destinations.map(({ id }) => {
@@ -141,8 +141,8 @@ async function main(): Promise<boolean> {
       2,
     ),
   )
-  await hookline(config, 'topics', 'apply')
-  await hookline(config, 'schemas', 'register')
+  await hookline(config, ['topics', 'apply'])
+  await hookline(config, ['schemas', 'register'])
   step('topics', 'created; schemas registered')
   const service = await startService(config, join(directory, 'service.log'))
   ends.push(service.stop)

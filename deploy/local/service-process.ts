@@ -7,8 +7,11 @@ import type { Readable } from 'node:stream'
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
 
 /** Runs one `hookline` command to its end and returns what it printed. @throws when it fails. */
-export async function hookline(config: string, ...words: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [program, ...words, '--config', config], { stdio: ['ignore', 'pipe', 'pipe'] })
+export async function hookline(config: string, words: readonly string[], env = process.env): Promise<string> {
+  const child = spawn(process.execPath, [program, ...words, '--config', config], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let printed = ''
   let complaints = ''
   child.stdout.on('data', (text: Buffer) => (printed += text))
@@ -23,14 +26,21 @@ export interface RunningService {
   readonly ready: string
   /** `hookline_…{labels}` → value, as of now. */
   metrics(): Promise<ReadonlyMap<string, number>>
+  /** Status and text of a path of the operators' server. */
+  ask(path: string): Promise<{ readonly status: number; readonly text: string }>
   /** SIGTERM; resolves with its exit code. */
   stop(): Promise<number | null>
+  /** SIGKILL: a crash. */
+  kill(): Promise<void>
 }
 
 /** `hookline run` as its own process; its log goes to a file. */
-export async function startService(config: string, logFile: string): Promise<RunningService> {
-  const log = await open(logFile, 'w')
-  const child = spawn(process.execPath, [program, 'run', '--config', config], { stdio: ['ignore', 'pipe', log.fd] })
+export async function startService(config: string, logFile: string, env = process.env): Promise<RunningService> {
+  const log = await open(logFile, 'a')
+  const child = spawn(process.execPath, [program, 'run', '--config', config], {
+    env,
+    stdio: ['ignore', 'pipe', log.fd],
+  })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   const ready = await Promise.race([
     once(createInterface({ input: child.stdout as Readable }), 'line').then(([line]) => line as string),
@@ -39,15 +49,22 @@ export async function startService(config: string, logFile: string): Promise<Run
     }),
   ])
   const ops = /\bops=(\S+)/.exec(ready)?.[1]
+  const ask: RunningService['ask'] = async path => {
+    const response = await fetch(ops + path)
+    return { status: response.status, text: await response.text() }
+  }
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> => {
+    child.kill(signal)
+    const code = await exited
+    await log.close()
+    return code
+  }
   return {
     ready,
-    metrics: async () => parseMetrics(await (await fetch(`${ops}/metrics`)).text()),
-    stop: async () => {
-      child.kill('SIGTERM')
-      const code = await exited
-      await log.close()
-      return code
-    },
+    ask,
+    metrics: async () => parseMetrics((await ask('/metrics')).text),
+    stop: () => end('SIGTERM'),
+    kill: async () => void (await end('SIGKILL')),
   }
 }
 

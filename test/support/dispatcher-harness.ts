@@ -5,7 +5,7 @@ import { type Metrics, metricSpecs } from '../../src/core/metrics.ts'
 import type { CallResult, EventCodec, WebhookCall } from '../../src/core/ports.ts'
 import type { DeliverySettings, Destination } from '../../src/core/settings.ts'
 import { tiersOf, topicNames } from '../../src/core/topics.ts'
-import { type DurationMs, durationMs, type EpochMs, epochMs, type JsonText, Secret } from '../../src/core/units.ts'
+import { type DurationMs, durationMs, type EpochMs, Secret } from '../../src/core/units.ts'
 import { createDispatcherService, type DispatcherService } from '../../src/services/dispatcher/service.ts'
 import { ManualClock } from './manual-clock.ts'
 import { type MemoryConsumer, MemoryLog } from './memory-log.ts'
@@ -35,24 +35,6 @@ export const destination = (id: string, override: Partial<Destination> = {}): De
   sources: ['web'],
   secrets: [],
   webhooks: [{ label: '0', url: `https://${id}.example.com/`, urlHash: '00000000', headers: {} }],
-  ...override,
-})
-
-export const trackMessage = (messageId: string, override: Partial<Message> = {}): Message => ({
-  type: 'track',
-  messageId,
-  userId: 'user-1',
-  anonymousId: undefined,
-  groupId: undefined,
-  previousId: undefined,
-  event: 'Order Completed',
-  name: undefined,
-  category: undefined,
-  timestamp: epochMs(Date.parse('2026-03-01T00:00:00.000Z')),
-  properties: '{"total":12}' as JsonText,
-  traits: undefined,
-  context: undefined,
-  integrations: undefined,
   ...override,
 })
 

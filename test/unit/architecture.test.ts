@@ -31,7 +31,7 @@ describe('imports go one way', () => {
   })
 
   it('sees the imports it judges', () => {
-    expect(importsOf('core/topics.ts')).toEqual(['./units.ts'])
+    expect(importsOf('core/topics.ts')).toContain('./units.ts')
   })
 })
 

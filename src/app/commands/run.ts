@@ -21,7 +21,8 @@ const services = ['dispatcher'] as const
 
 interface Options {
   readonly config?: string
-  readonly services: readonly string[]
+  /** There is only one so far: what is checked here decides nothing yet. */
+  readonly services?: readonly string[]
   readonly logLevel: LogLevel
 }
 
@@ -35,7 +36,7 @@ const description = [
 export function runCommand(io: CommandIo): Command {
   const command = withConfigOption(createCommand('run', 'run the services of this process', io))
     .description(description)
-    .option('--services <list>', `which ones, separated by commas: ${services.join(', ')}`, parseServices, services)
+    .option('--services <list>', `which ones, separated by commas (all): ${services.join(', ')}`, parseServices)
     .addOption(
       new Option('--log-level <level>', 'least level that is logged')
         .choices(logLevels)

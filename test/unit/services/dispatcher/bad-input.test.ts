@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { DispatcherHarness, defaultSchedule, trackMessage } from '../../../support/dispatcher-harness.ts'
+import { DispatcherHarness, defaultSchedule } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
 
 describe('bad input goes to the dead-letter topic with its reason and its bytes; the partition moves on', () => {
   const message = trackMessage('m1')

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  answered,
-  DispatcherHarness,
-  defaultSchedule,
-  destination,
-  ok,
-  trackMessage,
-} from '../../../support/dispatcher-harness.ts'
+import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
 
 const hour = 3_600_000
 

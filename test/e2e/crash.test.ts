@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals'
+import type { RunningService } from '../../deploy/local/service-process.ts'
+import { durationMs } from '../../src/core/units.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { Ledger } from '../support/ledger.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+const kills = 10
+const events = 4_000
+
+describe('SIGKILL', () => {
+  it(`ten times in mid-load: every message arrives, duplicates carry the same id and are no more than what was open`, async () => {
+    const ledger = closing(await Ledger.started({ latency: durationMs(20) }))
+    const pipeline = closing(
+      await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+    )
+    await pipeline.send(trackEvents(events))
+    let service: RunningService = await pipeline.run()
+    for (let kill = 1; kill <= kills; kill++) {
+      const soFar = ledger.successes.size
+      await ledger.until(() => ledger.successes.size >= Math.min(soFar + events / (kills + 2), events))
+      await service.kill()
+      service = await pipeline.run()
+    }
+    await ledger.untilDelivered(events)
+
+    expect(new Set(ledger.successes.keys())).toEqual(new Set(trackEvents(events).map(event => event.message.messageId)))
+    // Commits follow what is done within 250 ms; what was done since, or was under way, comes again.
+    expect(ledger.duplicates).toBeLessThan(kills * 1_000)
+    expect(await service.stop()).toBe(0)
+    // Everything is committed: another process has nothing to do.
+    const before = ledger.requests.length
+    const next = await pipeline.run()
+    await next.stop()
+    expect(ledger.requests.length).toBe(before)
+  }, 240_000)
+})
+
+describe('SIGTERM', () => {
+  it('drains: calls under way end, nothing is delivered twice, the exit code is 0', async () => {
+    const ledger = closing(await Ledger.started({ latency: durationMs(300) }))
+    const pipeline = closing(
+      await startPipeline({
+        delivery: { perWebhook: 16 },
+        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+      }),
+    )
+    await pipeline.send(trackEvents(200))
+    const first = await pipeline.run()
+    await ledger.until(() => ledger.requests.length >= 40)
+    expect(await first.stop()).toBe(0)
+    const second = await pipeline.run()
+    await ledger.untilDelivered(200)
+    expect(await second.stop()).toBe(0)
+    expect(ledger.duplicates).toBe(0)
+  })
+})

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { createAdminClient, until } from '../support/kafka-admin.ts'
+import { Ledger } from '../support/ledger.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+describe('a retry topic that does not take records', () => {
+  it('source offsets stay, readiness and a metric say so, and it goes on by itself when the topic takes them again', async () => {
+    const ledger = closing(await Ledger.started({ answers: [503, 200] }))
+    const pipeline = closing(
+      await startPipeline({
+        delivery: { schedule: ['1s'] },
+        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+      }),
+    )
+    const admin = closing(await createAdminClient())
+    const retry = `${pipeline.topics.events.replace('.events', '')}.retry.1s`
+    await admin.setTopicConfig(retry, { 'max.message.bytes': '10' })
+    const service = await pipeline.run()
+    await pipeline.send(trackEvents(20))
+    const failing = await until(async () => {
+      const ready = await service.ask('/readyz')
+      return ready.status === 503 ? ready.text : undefined
+    })
+    expect(failing).toContain(retry)
+    const metrics = await service.metrics()
+    expect(metrics.get('hookline_unwritable_topics')).toBe(1)
+    expect(metrics.get(`hookline_produce_failures_total{topic="${retry}"}`)).toBeGreaterThan(0)
+    expect(await admin.committed(pipeline.topics.dispatcherGroup, pipeline.topics.events)).toBe(0)
+    expect((await service.ask('/livez')).status).toBe(200)
+
+    await admin.setTopicConfig(retry, {})
+    await ledger.untilDelivered(20)
+    await until(async () => ((await service.ask('/readyz')).status === 200 ? true : undefined))
+    await until(async () =>
+      (await admin.committed(pipeline.topics.dispatcherGroup, pipeline.topics.events)) === 20 ? true : undefined,
+    )
+    expect(await service.stop()).toBe(0)
+  }, 90_000)
+})
