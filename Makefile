@@ -13,3 +13,16 @@ node_modules/.setup: package.json package-lock.json
 
 test: setup ## lint, types, unit, property, contract, integration, e2e; ends with "N passed, N failed"
 	@npm run --silent test
+
+dev: setup ## Kafka, registry, topics, schemas and all services in the foreground; CONFIG=file, DATA_DIR=dir
+	@CALLER_PWD='$(PWD)' exec node_modules/.bin/node deploy/local/dev.ts
+
+test-containers: setup ## the Kafka contract suites against a broker in Docker; KAFKA_TEST_IMAGE=name
+	@HOOKLINE_KAFKA=container npm run --silent jest -- --selectProjects contract --testPathPatterns test/contract/kafka
+
+# Kafka's data is a Docker volume when it ran in a container; its name lies beside the rest.
+clean: DATA = $(or $(DATA_DIR),.hookline)
+clean: ## remove what `make dev` keeps and what was built
+	@if [ -f '$(DATA)/kafka/docker-volume' ]; then docker volume rm --force "$$(cat '$(DATA)/kafka/docker-volume')" >/dev/null; fi
+	@rm -rf '$(DATA)/kafka' '$(DATA)/registry' dist coverage
+	@rmdir '$(DATA)' 2>/dev/null || true

@@ -21,8 +21,8 @@ export interface ProcessOptions {
   readonly args: readonly string[]
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** Its output is written here from the beginning; without it, it shares ours. */
-  readonly logFile?: string
+  /** What it prints: into a file, onto our own streams, or all onto our stderr. */
+  readonly output: { readonly file: string } | 'shared' | 'stderr'
   /** Removed when this process is killed before it could clean up. */
   readonly throwAwayDir?: string
 }
@@ -32,12 +32,12 @@ export interface ProcessOptions {
  * A guard, a few lines of shell that wait for our end of a pipe to close, ends the process when we die in whatever way.
  */
 export function startGuarded(options: ProcessOptions): GuardedProcess {
-  const log = options.logFile === undefined ? undefined : openSync(options.logFile, 'w')
+  const log = typeof options.output === 'object' ? openSync(options.output.file, 'w') : undefined
   const child = spawn(options.command, options.args, {
     cwd: options.cwd,
     env: options.env,
     detached: true,
-    stdio: log === undefined ? ['ignore', 'inherit', 'inherit'] : ['ignore', log, log],
+    stdio: ['ignore', log ?? (options.output === 'stderr' ? 2 : 1), log ?? 2],
   })
   if (log !== undefined) closeSync(log)
   // It must not keep us alive: who waits for it to stop says so.
@@ -78,10 +78,12 @@ async function endOf(child: ChildProcess): Promise<string> {
   }
 }
 
+/** Its arguments: what it guards, and what to remove then. */
 const guardScript = `
 cat >/dev/null
 kill -TERM "$1" 2>/dev/null
-for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$1" 2>/dev/null || break; sleep 0.5; done
+left=50
+while [ "$left" -gt 0 ] && kill -0 "$1" 2>/dev/null; do sleep 0.1; left=$((left - 1)); done
 kill -KILL "$1" 2>/dev/null
 [ -n "$2" ] && rm -rf -- "$2"
 `

@@ -63,6 +63,31 @@ export async function findOrStartRegistry(place: Place = {}): Promise<SchemaRegi
   return firstOpenWay('schema registry', [registryOf(env), apicurio(place)], log)
 }
 
+export interface Infrastructure {
+  readonly kafka: Kafka
+  readonly registry: SchemaRegistry
+  /** Ends what was started. */
+  stop(): Promise<void>
+}
+
+/** Both at once. When one cannot be had the other is ended again, and the error tells of all that is missing. */
+export async function findOrStartInfrastructure(places: {
+  readonly kafka?: KafkaPlace
+  readonly registry?: Place
+}): Promise<Infrastructure> {
+  const results = await Promise.allSettled([findOrStartKafka(places.kafka), findOrStartRegistry(places.registry)])
+  const [kafka, registry] = results
+  const stop = async (): Promise<void> => {
+    await Promise.all(results.map(each => (each.status === 'fulfilled' ? each.value.stop() : undefined)))
+  }
+  if (kafka.status === 'fulfilled' && registry.status === 'fulfilled') {
+    return { kafka: kafka.value, registry: registry.value, stop }
+  }
+  await stop()
+  const errors = results.flatMap(each => (each.status === 'rejected' ? [each.reason as Error] : []))
+  throw new AggregateError(errors, errors.map(error => error.message).join('\n'))
+}
+
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
 const kafkaOf = (env: NodeJS.ProcessEnv): Way<Kafka> => ({

@@ -37,7 +37,7 @@ export async function startJavaServer(options: JavaServerOptions): Promise<Guard
     command: java.command,
     args: [...javaFlags, ...options.args],
     env: { ...process.env, ...options.env },
-    logFile,
+    output: { file: logFile },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(throwAway ? { throwAwayDir: dataDir } : {}),
   })

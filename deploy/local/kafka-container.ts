@@ -56,7 +56,10 @@ export async function tryKafkaContainer(options: KafkaContainerOptions): Promise
 }
 
 const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })
-const oneLine = (error: unknown): string => String((error as Error).message ?? error).split('\n')[0]!
+const oneLine = (error: unknown): string =>
+  String((error as Error).message ?? error)
+    .split('\n')[0]!
+    .trim()
 
 /** Loaded only when a container is wanted: it costs a quarter of a second. */
 async function dockerDaemon(): Promise<ContainerRuntimeClient | undefined> {

@@ -5,7 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Java, javaFlags } from './java.ts'
-import { maven } from './maven.ts'
+import { fetchWithMaven } from './maven.ts'
 import { newId, serverProperties } from './server-properties.ts'
 import { cacheDirectory, makeOnce } from './user-cache.ts'
 
@@ -34,7 +34,8 @@ export async function kafkaJars(java: Java): Promise<KafkaJars> {
   const root = await makeOnce(directory(), async temporary => {
     await mkdir(temporary)
     const lib = join(temporary, 'lib')
-    await maven('copy-dependencies', ['--file', pom, '-DincludeScope=runtime', `-DoutputDirectory=${lib}`])
+    const args = ['--file', pom, '-DincludeScope=runtime', `-DoutputDirectory=${lib}`]
+    await fetchWithMaven('Kafka (45 MB)', 'copy-dependencies', args)
     await format(java, temporary)
   })
   return { directory: root, classPath: join(root, 'lib', '*'), formatted: join(root, 'formatted') }

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheDirectory, withLock } from './user-cache.ts'
@@ -17,15 +19,20 @@ export async function hasMaven(): Promise<boolean> {
   )
 }
 
-/** Runs one goal of the dependency plugin; an error carries Maven's own words. */
-export async function maven(goal: string, args: readonly string[]): Promise<void> {
+/** Fetches `what` with one goal of the dependency plugin, and says so, for it takes a while; an error carries Maven's own words. */
+export async function fetchWithMaven(what: string, goal: string, args: readonly string[]): Promise<void> {
+  process.stderr.write(`fetching ${what} with Maven; it is kept in ${cacheDirectory()}\n`)
+  // Goals without a project leave directories named after it where they run.
+  const cwd = await mkdtemp(join(tmpdir(), 'hookline-maven-'))
   try {
     // Two Mavens at once can spoil the local repository that they share.
     await withLock(join(cacheDirectory(), 'maven.lock'), () =>
-      run('mvn', ['--batch-mode', '--quiet', ...args, `${dependencyPlugin}:${goal}`], { timeout: fetchTimeoutMs }),
+      run('mvn', ['--batch-mode', '--quiet', ...args, `${dependencyPlugin}:${goal}`], { cwd, timeout: fetchTimeoutMs }),
     )
   } catch (cause) {
     const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string }
-    throw new Error(`Maven could not do ${goal}:\n${(stdout + stderr).trim() || cause}`, { cause })
+    throw new Error(`Maven could not fetch ${what}:\n${(stdout + stderr).trim() || cause}`, { cause })
+  } finally {
+    await rm(cwd, { recursive: true, force: true })
   }
 }

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findJava, type Java } from './java.ts'
 import { classArchive, startJavaServer } from './java-server.ts'
-import { maven } from './maven.ts'
+import { fetchWithMaven } from './maven.ts'
 import { assertFree, freePorts } from './ports.ts'
 import { cacheDirectory, makeOnce } from './user-cache.ts'
 
@@ -51,7 +51,8 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
   await assertFree(options.port, 'The schema registry')
   const home = await makeOnce(directory(), async temporary => {
     await mkdir(temporary)
-    await maven('unpack', [`-Dartifact=${artifact}`, `-DoutputDirectory=${temporary}`])
+    const args = [`-Dartifact=${artifact}`, `-DoutputDirectory=${temporary}`]
+    await fetchWithMaven('Apicurio Registry (142 MB)', 'unpack', args)
   })
   const archive = await classArchive(home, java, async (dataDir, flag) =>
     launch(java, home, { dataDir, port: await freePorts(1), store: 'memory' }, [flag]),

@@ -1,36 +1,29 @@
-import {
-  findOrStartKafka,
-  findOrStartRegistry,
-  type Kafka,
-  type SchemaRegistry,
-} from '../../deploy/local/infrastructure.ts'
+import { findOrStartInfrastructure } from '../../deploy/local/infrastructure.ts'
 
-export interface Infrastructure {
-  readonly started: readonly (Kafka | SchemaRegistry)[]
-  /** What the environment said before. */
-  readonly env: Readonly<Record<string, string | undefined>>
-}
+/** Where the setup leaves what the teardown has to do: jest loads the two apart. */
+export const held = globalThis as typeof globalThis & { stopInfrastructure?: () => Promise<void> }
 
-/** Where the setup leaves for the teardown what it started: jest loads the two apart. */
-export const held = globalThis as typeof globalThis & { hooklineInfrastructure?: Infrastructure }
-
-/** Dead members of a group are noticed after half a second if a test asks for it. */
+/** A test of a member that dies need not wait for Kafka's shortest session of six seconds. */
 const forTests = { 'group.min.session.timeout.ms': '500' }
 
 /** Jest's globalSetup: one Kafka and one schema registry for the run, which the suites find in KAFKA_BROKERS and SCHEMA_REGISTRY_URL. */
 export default async function startInfrastructure(): Promise<void> {
-  const [kafka, registry] = await Promise.allSettled([
-    findOrStartKafka({ properties: forTests }),
-    findOrStartRegistry(),
-  ])
-  if (kafka.status === 'rejected' || registry.status === 'rejected') {
-    const results = [kafka, registry]
-    await Promise.all(results.map(each => (each.status === 'fulfilled' ? each.value.stop() : undefined)))
-    const reasons = results.flatMap(each => (each.status === 'rejected' ? [(each.reason as Error).message] : []))
-    throw new Error(reasons.join('\n'))
+  const { kafka, registry, stop } = await findOrStartInfrastructure({ kafka: { properties: forTests } })
+  const giveBack = setEnvironment({ KAFKA_BROKERS: kafka.brokers.join(','), SCHEMA_REGISTRY_URL: registry.url })
+  held.stopInfrastructure = async () => {
+    giveBack()
+    await stop()
   }
-  const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL } = process.env
-  held.hooklineInfrastructure = { started: [kafka.value, registry.value], env: { KAFKA_BROKERS, SCHEMA_REGISTRY_URL } }
-  process.env['KAFKA_BROKERS'] = kafka.value.brokers.join(',')
-  process.env['SCHEMA_REGISTRY_URL'] = registry.value.url
+}
+
+/** The next run of watch mode must not take this run's broker for one that the user named. */
+function setEnvironment(variables: Readonly<Record<string, string>>): () => void {
+  const before = Object.keys(variables).map(name => [name, process.env[name]] as const)
+  Object.assign(process.env, variables)
+  return () => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
 }

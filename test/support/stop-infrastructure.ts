@@ -1,13 +1,8 @@
 import { held } from './start-infrastructure.ts'
 
-/** Jest's globalTeardown: ends what the setup started and gives the environment back, for the next run in watch mode finds again. */
+/** Jest's globalTeardown: ends what the setup started. */
 export default async function stopInfrastructure(): Promise<void> {
-  const infrastructure = held.hooklineInfrastructure
-  if (infrastructure === undefined) return
-  delete held.hooklineInfrastructure
-  await Promise.all(infrastructure.started.map(each => each.stop()))
-  for (const [name, value] of Object.entries(infrastructure.env)) {
-    if (value === undefined) delete process.env[name]
-    else process.env[name] = value
-  }
+  const stop = held.stopInfrastructure
+  delete held.stopInfrastructure
+  await stop?.()
 }

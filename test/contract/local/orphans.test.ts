@@ -13,7 +13,7 @@ const guarded = resolve(import.meta.dirname, '../../../deploy/local/guarded-proc
 /** Starts a process that sleeps, tells its id and sleeps too. */
 const parent = (throwAwayDir: string): string => `
   import { startGuarded } from ${JSON.stringify(guarded)}
-  const child = startGuarded({ command: 'sleep', args: ['600'], throwAwayDir: ${JSON.stringify(throwAwayDir)} })
+  const child = startGuarded({ command: 'sleep', args: ['600'], output: 'stderr', throwAwayDir: ${JSON.stringify(throwAwayDir)} })
   console.log(child.pid)
   setInterval(() => {}, 1000)
 `
