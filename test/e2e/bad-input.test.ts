@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { until } from '../support/kafka-admin.ts'
+import { Ledger } from '../support/ledger.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+async function withEndpoint(): Promise<{ ledger: Ledger; pipeline: Pipeline }> {
+  const ledger = closing(await Ledger.started())
+  const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
+  return { ledger, pipeline: closing(await startPipeline({ destinations })) }
+}
+
+describe('bad input on the events topic', () => {
+  it('goes to the dead-letter topic with its reason and its original bytes, and the partition moves on', async () => {
+    const { ledger, pipeline } = await withEndpoint()
+    const [event] = trackEvents(1, 'good')
+    const good = pipeline.codec.encode(event!)
+    const unknownSchema = Buffer.concat([Buffer.from([0, 0x7f, 0xff, 0xff, 0x0f]), good.subarray(5)])
+    const bad: Record<string, { value: Buffer | null; reason: string; outcomes: string }> = {
+      'not Avro': { value: Buffer.from('{"type":"track"}'), reason: 'undecodable', outcomes: '' },
+      'cut short': { value: good.subarray(0, 20), reason: 'undecodable', outcomes: '' },
+      'unknown schema id': { value: unknownSchema, reason: 'undecodable', outcomes: '' },
+      null: { value: null, reason: 'undecodable', outcomes: '' },
+      'unknown source': {
+        value: pipeline.codec.encode({ ...event!, sourceId: 'nobody' }),
+        reason: 'unknown_source',
+        outcomes: '',
+      },
+      'no event name': {
+        value: pipeline.codec.encode({ ...event!, canonical: false, message: { ...event!.message, event: undefined } }),
+        reason: 'invalid_message',
+        outcomes: 'missing_event',
+      },
+    }
+    // One partition, so that each stands before the good one.
+    const records = Object.entries(bad).map(([key, { value }]) => ({
+      key: Buffer.from(key),
+      value,
+      headers: { trace: 'kept' },
+      partition: 0,
+    }))
+    await pipeline.write(pipeline.topics.events, [
+      ...records,
+      { key: Buffer.from('good'), value: good, headers: {}, partition: 0 },
+    ])
+    const service = await pipeline.run()
+    await ledger.untilDelivered(1)
+
+    const deadLetters = await until(async () => {
+      const found = await pipeline.read(pipeline.topics.deadLetter)
+      return found.length === records.length ? found : undefined
+    })
+    const byOffset = new Map(deadLetters.map(record => [Number(record.headers['origin-offset']), record]))
+    Object.values(bad).forEach(({ value, reason, outcomes }, offset) => {
+      const record = byOffset.get(offset)
+      expect(record?.headers).toMatchObject({ reason, outcomes, trace: 'kept', 'origin-topic': pipeline.topics.events })
+      expect(record?.value).toEqual(value ?? Buffer.alloc(0))
+      expect(record?.key?.toString()).toBe(`-/${pipeline.topics.events}/0/${offset}/0`)
+    })
+    const metrics = await service.metrics()
+    expect(metrics.get('hookline_dead_letters_total{destination="-",reason="undecodable"}')).toBe(4)
+    const listed = (await pipeline.command('dead-letters', '--reason', 'invalid_message', '--json')).trim().split('\n')
+    expect(listed).toHaveLength(1)
+    expect(await service.stop()).toBe(0)
+  }, 60_000)
+
+  it('what a foreign producer writes is normalised, and keeps one message id over retries and restarts', async () => {
+    const ledger = closing(await Ledger.started({ answers: [500, 500, 200] }))
+    const pipeline = closing(
+      await startPipeline({
+        delivery: { schedule: ['1s', '1s'] },
+        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+      }),
+    )
+    const [event] = trackEvents(1)
+    const foreign = {
+      ...event!,
+      canonical: false,
+      message: {
+        ...event!.message,
+        messageId: '',
+        properties: '{ "b" : 1e2, "2": -0, "1": "\\ud83d", "__proto__": 1 }' as never,
+      },
+    }
+    await pipeline.write(pipeline.topics.events, [
+      { key: Buffer.from('k'), value: pipeline.codec.encode(foreign), headers: {}, partition: 1 },
+    ])
+    const service = await pipeline.run()
+    await ledger.untilDelivered(1)
+    expect(new Set(ledger.requests.map(request => request.messageId))).toEqual(
+      new Set([`${pipeline.topics.events}/1/0`]),
+    )
+    expect(new Set(ledger.requests.map(request => request.body)).size).toBe(1)
+    expect(JSON.stringify(JSON.parse(ledger.requests[0]!.body))).toBe(ledger.requests[0]!.body)
+    expect(ledger.requests[0]!.body).toContain('"properties":{"1":"\ufffd","2":0,"b":100}')
+    await service.stop()
+  }, 60_000)
+})

@@ -1,0 +1,88 @@
+import { writeFile } from 'node:fs/promises'
+import { describe, expect, it } from '@jest/globals'
+import { Secret } from '../../src/core/units.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { until } from '../support/kafka-admin.ts'
+import { Ledger } from '../support/ledger.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+const reloads = 'hookline_config_reloads_total'
+
+describe('a changed configuration', () => {
+  it('is taken over under traffic, a bad one is refused and the last good one stays: no failed delivery comes of it', async () => {
+    const old = new Secret('old-secret')
+    const rotated = new Secret('new-secret')
+    const ledger = closing(await Ledger.started({ secrets: [old, rotated] }))
+    const added = closing(await Ledger.started())
+    const crm = (sharedSecret: string) => ({
+      id: 'crm',
+      sources: ['web'],
+      sharedSecret,
+      webhooks: [{ url: ledger.url }],
+    })
+    const pipeline = closing(await startPipeline({ destinations: [crm('old-secret')] }))
+    const service = await pipeline.run()
+    let sent = 0
+    const send = async (): Promise<void> => {
+      await pipeline.send(trackEvents(50, `batch-${sent}`))
+      sent += 50
+    }
+    const reloaded = (result: string, times: number) =>
+      until(async () => {
+        await send()
+        return (await service.metrics()).get(`${reloads}{result="${result}"}`) === times ? true : undefined
+      })
+
+    await send()
+    await ledger.untilDelivered(sent)
+    const underOldSecret = ledger.requests.length
+    expect(ledger.requests.every(request => request.signatureValid === true)).toBe(true)
+
+    await pipeline.configure({
+      destinations: [crm('new-secret'), { id: 'second', sources: ['web'], webhooks: [{ url: added.url }] }],
+    })
+    await reloaded('applied', 1)
+    await added.untilDelivered(1)
+
+    await writeFile(pipeline.configFile, '{ "kafka": ')
+    await reloaded('refused', 1)
+    await send()
+    await ledger.untilDelivered(sent)
+    await added.until(() => added.successes.size >= 50)
+
+    expect(ledger.requests.every(request => request.signatureValid === true)).toBe(true)
+    const signatures = new Set(ledger.requests.slice(underOldSecret).map(request => request.headers['x-signature']))
+    expect(signatures.size).toBeGreaterThan(0)
+    const metrics = await service.metrics()
+    expect(metrics.get('hookline_deliveries_total{destination="crm",result="retried"}') ?? 0).toBe(0)
+    expect(ledger.successes.size).toBe(sent)
+    const lines = await pipeline.log()
+    expect(lines.some(line => line['msg'] === 'configuration refused; the last good one stays')).toBe(true)
+    expect(JSON.stringify(lines)).not.toContain('new-secret')
+    expect(await service.stop()).toBe(0)
+  }, 90_000)
+
+  it('pauses, resumes, disables and removes a destination', async () => {
+    const ledger = closing(await Ledger.started())
+    const crm = (change: object) => ({
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }], ...change }],
+    })
+    const pipeline = closing(await startPipeline(crm({ paused: true })))
+    const service = await pipeline.run()
+    await pipeline.send(trackEvents(10, 'while-paused'))
+    await until(async () =>
+      (await service.metrics()).get('hookline_deferrals_total{cause="paused"}') === 10 ? true : undefined,
+    )
+    expect(ledger.requests).toEqual([])
+    await pipeline.configure(crm({}))
+    await ledger.untilDelivered(10)
+
+    await pipeline.configure(crm({ enabled: false }))
+    await until(async () => {
+      await pipeline.send(trackEvents(1, 'while-disabled'))
+      return ((await service.metrics()).get('hookline_drops_total{reason="disabled"}') ?? 0) > 0 ? true : undefined
+    })
+    expect(await service.stop()).toBe(0)
+  }, 90_000)
+})
