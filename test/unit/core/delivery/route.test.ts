@@ -65,6 +65,7 @@ describe('integrations (A1.4, A4.2)', () => {
     ['{"Webhooks":true,"All":false}', true],
     ['{"Webhooks":{"any":false},"All":false}', true],
     ['{"Webhooks":[],"All":false}', true],
+    ['{"Webhooks":[1],"All":false}', false],
     ['{"Webhooks":false}', false],
     ['{"Webhooks":false,"All":true}', false],
     ['{"webhooks":false}', true],

@@ -89,9 +89,12 @@ describe('Retry-After (RFC 9110 10.2.3)', () => {
     expect(parseRetryAfter(value, now)).toBeUndefined()
   })
 
-  it('a two-digit year near the end of a century is the nearer one', () => {
-    const turn = epochMs(Date.parse('1999-12-31T23:59:59Z'))
-    expect(parseRetryAfter('Saturday, 01-Jan-00 00:00:00 GMT', turn)).toBe(1_000)
+  it.each([
+    ['1999-12-31T23:59:59Z', 'Saturday, 01-Jan-00 00:00:00 GMT', 1_000],
+    ['2026-01-01T00:00:00Z', 'Wednesday, 01-Jan-76 00:00:00 GMT', Date.parse('2076-01-01') - Date.parse('2026-01-01')],
+    ['2026-01-01T00:00:00Z', 'Saturday, 01-Jan-77 00:00:00 GMT', 0],
+  ])('at %s %s is not more than 50 years ahead', (at, value, wait) => {
+    expect(parseRetryAfter(value, epochMs(Date.parse(at)))).toBe(wait)
   })
 })
 
