@@ -1,4 +1,4 @@
-import { pino } from 'pino'
+import pino from 'pino'
 import type { Logger } from '../core/ports.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const

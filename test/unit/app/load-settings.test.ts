@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals'
+import { ConfigurationRefused, UsageError } from '../../../src/app/command.ts'
+import { configPath, loadSettings } from '../../../src/app/load-settings.ts'
+import { createTestIo } from '../../support/command-io.ts'
+import { configFolder } from '../../support/config-folder.ts'
+import { smallConfiguration } from '../../support/small-configuration.ts'
+
+const folder = await configFolder({ 'good.yaml': smallConfiguration(), 'bad.yaml': 'kafka: {}\nsauces: []\n' })
+const good = { config: `${folder}/good.yaml` }
+
+describe('which file', () => {
+  it.each([
+    [{ config: 'a.yaml' }, { HOOKLINE_CONFIG: 'b.yaml' }, 'a.yaml'],
+    [{}, { HOOKLINE_CONFIG: 'b.yaml' }, 'b.yaml'],
+  ])('%j with %j', (options, env, path) => {
+    expect(configPath(options, createTestIo({ env }))).toBe(path)
+  })
+
+  it.each([[{}], [{ HOOKLINE_CONFIG: '' }]])('none is given: %j', env => {
+    expect(() => configPath({}, createTestIo({ env }))).toThrow(
+      new UsageError('no configuration: give --config <file> or set HOOKLINE_CONFIG'),
+    )
+  })
+})
+
+describe('the settings', () => {
+  it('are those of the file', async () => {
+    const { kafka, registry } = await loadSettings(good, createTestIo())
+    expect(kafka.brokers).toEqual(['127.0.0.1:9092'])
+    expect(registry.url).toBe('http://127.0.0.1:8081')
+  })
+
+  it('the environment says where Kafka and the registry are', async () => {
+    const env = { KAFKA_BROKERS: 'a:1, b:2 ,', SCHEMA_REGISTRY_URL: 'https://registry.test/path' }
+    const { kafka, registry } = await loadSettings(good, createTestIo({ env }))
+    expect(kafka.brokers).toEqual(['a:1', 'b:2'])
+    expect(registry).toEqual({ url: 'https://registry.test/path', auth: undefined })
+  })
+
+  it('an empty variable says nothing', async () => {
+    const { kafka } = await loadSettings(good, createTestIo({ env: { KAFKA_BROKERS: '', SCHEMA_REGISTRY_URL: ' ' } }))
+    expect(kafka.brokers).toEqual(['127.0.0.1:9092'])
+  })
+
+  it.each([
+    [{ KAFKA_BROKERS: 'a:1,b' }, 'KAFKA_BROKERS: must be host:port, for example kafka:9092'],
+    [{ SCHEMA_REGISTRY_URL: 'registry:8081' }, 'SCHEMA_REGISTRY_URL: must begin with http:// or https://'],
+  ])('%j is refused', async (env, message) => {
+    await expect(loadSettings(good, createTestIo({ env }))).rejects.toThrow(message)
+  })
+
+  it('every problem of a bad file is told', async () => {
+    const refused = await loadSettings({ config: `${folder}/bad.yaml` }, createTestIo()).catch(error => error)
+    expect(refused).toBeInstanceOf(ConfigurationRefused)
+    expect(refused.lines.length).toBeGreaterThan(1)
+    for (const line of refused.lines) expect(line).toMatch(/bad\.yaml:\d+:\d+: \w/)
+  })
+})
