@@ -9,6 +9,8 @@ export interface DevPlan {
   /** Where to start what the environment does not name. */
   readonly kafkaPort: number | undefined
   readonly registryPort: number | undefined
+  /** The local Kafka is one broker, which can hold one replica; undefined: as the file says. */
+  readonly replicationFactor: 1 | undefined
 }
 
 export type Planned =
@@ -17,12 +19,13 @@ export type Planned =
   | { readonly kind: 'refused'; readonly problems: readonly string[] }
 
 /** What is to be started so that the services find Kafka and the registry where the configuration says. */
-export function planDev(settings: Pick<Settings, 'kafka' | 'registry'>, env: Environment): Planned {
+export function planDev(settings: Pick<Settings, 'kafka' | 'registry' | 'topics'>, env: Environment): Planned {
   const kafka = env['KAFKA_BROKERS'] ? {} : planKafka(settings.kafka)
   const registry = env['SCHEMA_REGISTRY_URL'] ? {} : planRegistry(settings.registry)
+  const replicationFactor = kafka.port !== undefined && settings.topics.replicationFactor > 1 ? 1 : undefined
   const problems = [...(kafka.problems ?? []), ...(registry.problems ?? [])]
   if (problems.length > 0) return { kind: 'refused', problems }
-  return { kind: 'planned', plan: { kafkaPort: kafka.port, registryPort: registry.port } }
+  return { kind: 'planned', plan: { kafkaPort: kafka.port, registryPort: registry.port, replicationFactor } }
 }
 
 interface Part {

@@ -60,7 +60,8 @@ async function runUntilSomethingEnds(
     up({ stop: () => child.stop(servicePatienceMs) })
     return child
   }
-  const preparations = ['topics apply', 'schemas register'].map(words => ({ words, child: hookline(words, 'stderr') }))
+  const apply = plan.replicationFactor === undefined ? 'topics apply' : 'topics apply --replication-factor 1'
+  const preparations = [apply, 'schemas register'].map(words => ({ words, child: hookline(words, 'stderr') }))
   for (const { words, child } of preparations) {
     const end = await Promise.race([child.ended, aborted(interrupt)])
     if (end === undefined) return undefined

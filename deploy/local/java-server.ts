@@ -27,7 +27,8 @@ export interface JavaServerOptions {
 }
 
 /**
- * Starts a server on the local Java and resolves when it is ready. Its output goes to `server.log` in the data directory.
+ * Starts a server on the local Java and resolves when it is ready. Its output goes to `server.log` in the data directory, its id
+ * to `server.pid`.
  * @throws when it ends before, or is not ready within a minute; the message ends with the end of its log.
  */
 export async function startJavaServer(options: JavaServerOptions): Promise<GuardedProcess> {
@@ -45,6 +46,7 @@ export async function startJavaServer(options: JavaServerOptions): Promise<Guard
     if (throwAway) await rm(dataDir, { recursive: true, force: true })
   }
   try {
+    await writeFile(join(dataDir, 'server.pid'), `${server.pid}\n`)
     await untilReady(server, options.isReady)
   } catch (error) {
     await server.kill()
