@@ -22,9 +22,34 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/config-schema.ts')).configSchemaCommand,
   },
   {
+    name: 'dead-letters',
+    summary: 'list what was given up',
+    load: async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
+  },
+  {
+    name: 'preview',
+    summary: 'show the requests that a message would become',
+    load: async () => (await import('./commands/preview.ts')).previewCommand,
+  },
+  {
     name: 'run',
     summary: 'run the services of this process',
     load: async () => (await import('./commands/run.ts')).runCommand,
+  },
+  {
+    name: 'topics',
+    summary: 'create and check the Kafka topics',
+    load: async () => (await import('./commands/topics.ts')).topicsCommand,
+  },
+  {
+    name: 'schemas',
+    summary: 'register and check the schemas',
+    load: async () => (await import('./commands/schemas.ts')).schemasCommand,
+  },
+  {
+    name: 'produce',
+    summary: 'put messages on the events topic: a sample load, or lines of JSON',
+    load: async () => (await import('./commands/produce.ts')).produceCommand,
   },
   {
     name: 'sink',
@@ -33,7 +58,11 @@ const commands: readonly CommandEntry[] = [
   },
 ]
 
-const examples = ['hookline --version']
+const examples = [
+  'hookline check-config --config hookline.yaml',
+  'hookline topics apply && hookline schemas register && hookline run',
+  'hookline help produce',
+]
 
 /** Runs what was typed (`argv` without node and script). Never throws: failures are told on `io.stderr`. */
 export async function runProgram(

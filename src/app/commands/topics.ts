@@ -1,0 +1,108 @@
+import type { Command } from 'commander'
+import { createAdmin } from '../../adapters/kafka/admin.ts'
+import { createKafka } from '../../adapters/kafka/client.ts'
+import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
+import type { Settings } from '../../core/settings.ts'
+import { type TopicDrift, topicDrift } from '../../core/topic-drift.ts'
+import { type TopicSpec, topicConfig, topicSpecs, topicToCreate } from '../../core/topics.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  createCommand,
+  printData,
+  wholeNumber,
+  withConfigOption,
+  withExamples,
+  withJsonOption,
+} from '../command.ts'
+import { commandLogger } from '../command-logger.ts'
+import { loadSettings } from '../load-settings.ts'
+
+interface Options {
+  readonly config?: string
+  readonly json?: boolean
+  readonly replicationFactor?: number
+}
+
+type OpenAdmin = (settings: Settings, io: CommandIo) => TopicAdmin
+const openAdmin: OpenAdmin = (settings, io) => createAdmin(createKafka(settings.kafka, commandLogger(io)))
+
+/** `hookline topics apply|check` */
+export function topicsCommand(io: CommandIo, open: OpenAdmin = openAdmin): Command {
+  const withAdmin =
+    (work: (admin: TopicAdmin, settings: Settings, options: Options) => Promise<void>) =>
+    async (options: Options): Promise<void> => {
+      const settings = await loadSettings(options, io)
+      const admin = open(settings, io)
+      try {
+        await work(admin, settings, options)
+      } finally {
+        await admin.close()
+      }
+    }
+
+  const apply = createCommand('apply', 'create the topics that are missing; changes and deletes nothing', io)
+    .option(
+      '--replication-factor <n>',
+      'instead of topics.replicationFactor, for a cluster with fewer brokers',
+      wholeNumber('--replication-factor', 1),
+    )
+    .action(withAdmin((admin, settings, options) => applyTopics(admin, settings, options, io)))
+  const check = createCommand('check', 'tell how the topics differ from what the services need', io).action(
+    withAdmin((admin, settings, options) => checkTopics(admin, settings, options, io)),
+  )
+  const command = createCommand('topics', 'create and check the Kafka topics', io)
+  command.addCommand(
+    withExamples(withJsonOption(withConfigOption(apply)), ['hookline topics apply --config hookline.yaml']),
+  )
+  command.addCommand(
+    withExamples(withJsonOption(withConfigOption(check)), [
+      'hookline topics check --config hookline.yaml',
+      'hookline topics check --json | jq \'.drift[] | select(.severity == "error")\'',
+    ]),
+  )
+  return withExamples(command, ['hookline topics apply', 'hookline topics check'])
+}
+
+const specsOf = ({ topics, delivery }: Settings, { replicationFactor }: Options): readonly TopicSpec[] =>
+  topicSpecs({ ...topics, ...(replicationFactor !== undefined && { replicationFactor }) }, delivery.schedule)
+
+/** Those that exist. */
+const describe = (admin: TopicAdmin, specs: readonly TopicSpec[]): Promise<readonly TopicDescription[]> =>
+  admin.describe(specs.map(({ name }) => name))
+
+async function applyTopics(admin: TopicAdmin, settings: Settings, options: Options, io: CommandIo): Promise<void> {
+  const specs = specsOf(settings, options)
+  const existing = await describe(admin, specs)
+  const results = []
+  for (const spec of specs) {
+    const { name, partitions, replicationFactor } =
+      existing.find(topic => topic.name === spec.name) ?? topicToCreate(spec, existing)
+    const exists = existing.some(topic => topic.name === name)
+    if (!exists) await admin.create({ name, partitions, replicationFactor, config: topicConfig(spec) })
+    results.push({ topic: name, result: exists ? 'exists' : 'created', partitions, replicationFactor })
+  }
+  const lines = results.map(
+    ({ topic, result, partitions }) => `${result.padEnd(7)} ${topic} (${partitions} partitions)`,
+  )
+  printData(io, options, { topics: results }, lines)
+  const unfit = unfitTopics(topicDrift(specs, await describe(admin, specs), settings.delivery.window))
+  if (unfit.size === 0) return
+  const which = `${unfit.size} of the topics that existed ${unfit.size === 1 ? 'is' : 'are'}`
+  io.stderr.write(`hookline: ${which} not fit for use; see: hookline topics check\n`)
+}
+
+async function checkTopics(admin: TopicAdmin, settings: Settings, options: Options, io: CommandIo): Promise<void> {
+  const specs = specsOf(settings, options)
+  const drift = topicDrift(specs, await describe(admin, specs), settings.delivery.window)
+  const unfit = unfitTopics(drift)
+  const lines = drift.map(({ severity, topic, detail }) => `${severity} ${topic} ${detail}`)
+  const verdict = unfit.size === 0 ? [`${specs.length} topics are fit for use`] : []
+  printData(io, options, { fit: unfit.size === 0, topics: specs.length, drift }, [...lines, ...verdict])
+  if (unfit.size === 0) return
+  const remedy = drift.some(({ kind }) => kind === 'missing') ? '; hookline topics apply creates what is missing' : ''
+  throw new CommandFailed(`${unfit.size} of ${specs.length} topics are not fit for use${remedy}`)
+}
+
+const unfitTopics = (drift: readonly TopicDrift[]): ReadonlySet<string> =>
+  new Set(drift.filter(({ severity }) => severity === 'error').map(({ topic }) => topic))
