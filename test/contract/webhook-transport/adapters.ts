@@ -1,0 +1,82 @@
+import type { LookupAddress } from 'node:dns'
+import type { TlsOptions } from 'node:tls'
+import { afterEach } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { createGotTransport, type GotTransportDeps } from '../../../src/adapters/webhook/got.ts'
+import { createResolver, type Resolver, systemSources } from '../../../src/adapters/webhook/resolve.ts'
+import type { CallResult, WebhookTransport } from '../../../src/core/ports.ts'
+import type { NetworkSettings } from '../../../src/core/settings.ts'
+import { durationMs, type JsonText } from '../../../src/core/units.ts'
+import { type Script, type ScriptedReceiver, startReceiver } from '../../support/scripted-receiver.ts'
+
+export type CreateTransport = (deps: GotTransportDeps) => WebhookTransport
+
+/** Every transport goes through the whole suite. */
+export const adapters: readonly (readonly [name: string, create: CreateTransport])[] = [['got', createGotTransport]]
+
+export const loopbackOnly: NetworkSettings = { allow: ['127.0.0.0/8', '::1'], ports: undefined, ca: undefined }
+export const headers = { 'User-Agent': 'Hookline/1.0', 'Content-Type': 'application/json' }
+export const body = '{"type":"track","event":"Ü"}' as JsonText
+
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+})
+
+/** A receiver that ends with the test. */
+export async function receiver(script: Script, security?: TlsOptions): Promise<ScriptedReceiver> {
+  const started = await startReceiver(script, security)
+  cleanups.push(() => started.close())
+  return started
+}
+
+/** A resolver that knows what it is told and counts how often it is asked; `.invalid` and localhost are as ever. */
+export function scriptedResolver(
+  answer: (name: string) => readonly LookupAddress[] | Promise<readonly LookupAddress[]>,
+) {
+  const asked: string[] = []
+  const sources = {
+    ...systemSources(),
+    hostsFile: async () => '',
+    query: async (name: string, family: 4 | 6) => {
+      if (family === 4) asked.push(name)
+      return (await answer(name)).filter(one => one.family === family).map(one => one.address)
+    },
+  }
+  return { asked, resolver: createResolver({ clock: systemClock, sources }) }
+}
+
+interface Options {
+  readonly network?: NetworkSettings | (() => NetworkSettings)
+  /** Long, where the deadline is not what is tested. */
+  readonly timeoutMs?: number
+  readonly resolver?: Resolver
+}
+
+/** A transport that ends with the test, and counts how often each call ended. */
+export function caller(create: CreateTransport, options: Options = {}) {
+  const { network = loopbackOnly, timeoutMs = 10_000, resolver } = options
+  const transport = create({
+    network: typeof network === 'function' ? network : () => network,
+    timeout: durationMs(timeoutMs),
+    clock: systemClock,
+    ...(resolver === undefined ? {} : { resolver }),
+  })
+  cleanups.push(() => transport.close())
+  const ends: CallResult[][] = []
+  const post = (url: string, extra: Readonly<Record<string, string>> = {}): Promise<CallResult> =>
+    new Promise(resolve => {
+      const ended: CallResult[] = []
+      ends.push(ended)
+      let isPosting = true
+      transport.post({ url, headers: { ...headers, ...extra }, body }, result => {
+        ended.push(result)
+        if (isPosting) throw new Error('ended within post')
+        resolve(result)
+      })
+      isPosting = false
+    })
+  return { post, transport, ends }
+}
+
+export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })

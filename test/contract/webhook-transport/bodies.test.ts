@@ -1,0 +1,121 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from '@jest/globals'
+import { afterRequest, answer, answering, type Peer, type Script } from '../../support/scripted-receiver.ts'
+import { adapters, answered, caller, receiver } from './adapters.ts'
+
+const kib = 1_024
+const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`
+
+/** Sends as fast as the other side reads, until it has gone; resolves with how many bytes it took. */
+const flood =
+  (head: string, piece: string) =>
+  (sent: (bytes: number) => void): Script =>
+    afterRequest(async peer => {
+      peer.send(head)
+      while (!peer.socket.destroyed) {
+        if (!peer.socket.write(piece)) {
+          await Promise.race([new Promise(resolve => peer.socket.once('drain', resolve)), peer.closed])
+        }
+      }
+      sent(peer.socket.bytesWritten)
+    })
+
+describe.each(adapters)('%s: the body of an answer', (_, create) => {
+  it.each([
+    ['none', answer(200)],
+    ['64 KiB', answer(200, {}, 'a'.repeat(64 * kib))],
+    ['64 KiB in chunks', `${chunked}${chunk(32 * kib)}${chunk(32 * kib)}0\r\n\r\n`],
+    ['with trailers', `${chunked}${chunk(10)}0\r\nX-Sum: 1\r\n\r\n`],
+  ])('is read and the connection used again: %s', async (_name, text) => {
+    const target = await receiver(answering(text))
+    const { post } = caller(create)
+    for (let call = 0; call < 3; call++) expect(await post(target.url())).toEqual(answered(200))
+    expect(target.connections()).toBe(1)
+  })
+
+  it.each([
+    ['announced as longer', answer(200, {}, 'a'.repeat(64 * kib + 1))],
+    ['longer in chunks', `${chunked}${chunk(64 * kib)}${chunk(1)}0\r\n\r\n`],
+    ['until the end of the connection', 'HTTP/1.1 200 OK\r\n\r\na'],
+  ])('costs the connection when it is over 64 KiB or has no end: %s', async (_name, text) => {
+    const target = await receiver(
+      afterRequest((peer: Peer) => {
+        peer.send(text)
+        if (!text.includes('Length') && !text.includes('chunked')) peer.end()
+      }),
+    )
+    const { post } = caller(create)
+    expect(await post(target.url())).toEqual(answered(200))
+    expect(await post(target.url())).toEqual(answered(200))
+    expect(target.connections()).toBe(2)
+  })
+
+  it('announced as huge is given up at the head', async () => {
+    const closed = Promise.withResolvers<void>()
+    const target = await receiver(
+      afterRequest(async peer => {
+        peer.send('HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n')
+        await peer.closed
+        closed.resolve()
+      }),
+    )
+    expect(await caller(create).post(target.url())).toEqual(answered(200))
+    await closed.promise
+  })
+
+  it.each([
+    ['to the end of the connection', flood('HTTP/1.1 200 OK\r\n\r\n', 'a'.repeat(16 * kib))],
+    ['in chunks', flood(chunked, chunk(16 * kib))],
+    ['in chunks of one byte', flood(chunked, chunk(1).repeat(1_000))],
+  ])('without end is cut off, and little of it is taken: %s', async (_name, script) => {
+    const sent = Promise.withResolvers<number>()
+    const target = await receiver(script(sent.resolve))
+    const { post, ends } = caller(create)
+    expect(await post(target.url())).toEqual(answered(200))
+    // What the kernel holds for both sides comes on top of what was read.
+    expect(await sent.promise).toBeLessThan(16 * kib * kib)
+    expect(ends).toEqual([[answered(200)]])
+  })
+
+  it('that is compressed is not unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(32 * kib * kib))
+    expect(bomb.length).toBeLessThan(64 * kib)
+    const target = await receiver(async peer => {
+      while ((await peer.request()) !== undefined) {
+        peer.send(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`)
+        peer.send(bomb)
+      }
+    })
+    const { post } = caller(create)
+    await post(target.url())
+    const before = process.memoryUsage()
+    for (let call = 0; call < 5; call++) expect(await post(target.url())).toEqual(answered(200))
+    const after = process.memoryUsage()
+    // Kept, as its 32 KiB were all read; unpacked it would have been 160 MiB.
+    expect(target.connections()).toBe(1)
+    expect(after.rss - before.rss).toBeLessThan(32 * kib * kib)
+  })
+
+  it('that says it is compressed and is not changes nothing', async () => {
+    const target = await receiver(answering(answer(200, { 'Content-Encoding': 'br' }, 'not brotli')))
+    expect(await caller(create).post(target.url())).toEqual(answered(200))
+  })
+
+  it.each([
+    ['reset', (peer: Peer) => peer.reset()],
+    ['ended early', (peer: Peer) => peer.end()],
+  ])('that is %s changes nothing', async (_name, finish) => {
+    const target = await receiver(
+      afterRequest(async peer => {
+        await new Promise(resolve =>
+          peer.socket.write('HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\nabc', resolve),
+        )
+        finish(peer)
+      }),
+    )
+    const { post, ends } = caller(create)
+    expect(await post(target.url())).toEqual(answered(201))
+    expect(ends).toEqual([[answered(201)]])
+  })
+})

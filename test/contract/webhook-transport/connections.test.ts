@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals'
+import { createAuthority } from '../../support/certificates.ts'
+import { answer, answering, type Peer, type Script } from '../../support/scripted-receiver.ts'
+import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+
+const authority = createAuthority()
+const leaf = authority.issue()
+const security = { http: undefined, https: leaf }
+const network = { ...loopbackOnly, ca: authority.cert }
+
+/** The first connection answers once and then does as told when it is used again; all others answer. */
+const goesStale =
+  (finish: (peer: Peer) => unknown): Script =>
+  async peer => {
+    if (peer.number > 1) {
+      await answering(answer(202))(peer)
+    } else {
+      await peer.request()
+      peer.send(answer(200))
+      await peer.request()
+      await finish(peer)
+    }
+  }
+
+describe.each(adapters)('%s: connections', (_, create) => {
+  it.each(Object.entries(security))('are kept and used again: %s', async (_scheme, tls) => {
+    const target = await receiver(answering(answer(200)), tls)
+    const { post } = caller(create, { network })
+    for (let call = 0; call < 20; call++) expect(await post(target.url())).toEqual(answered(200))
+    expect(target.connections()).toBe(1)
+    expect(target.requests).toHaveLength(20)
+  })
+
+  it('200 calls at once all end, each once, and leave connections for the next 200', async () => {
+    const target = await receiver(answering(answer(200)))
+    const { post, ends } = caller(create)
+    const burst = () => Promise.all(Array.from({ length: 200 }, () => post(target.url())))
+    expect(new Set((await burst()).map(result => JSON.stringify(result)))).toEqual(
+      new Set([JSON.stringify(answered(200))]),
+    )
+    const opened = target.connections()
+    await burst()
+    expect(target.connections()).toBe(opened)
+    expect(opened).toBeLessThanOrEqual(200)
+    expect(target.requests).toHaveLength(400)
+    expect(ends.every(ended => ended.length === 1)).toBe(true)
+  })
+
+  it.each([
+    ['the server says so', answer(200, { Connection: 'close' })],
+    ['the server keeps them for a second only', answer(200, { 'Keep-Alive': 'timeout=1' })],
+    ['the server speaks HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n'],
+    ['rubbish follows the answer', `${answer(200)}rubbish`],
+    ['a second answer follows', `${answer(200)}${answer(500)}`],
+  ])('are not used again when %s', async (_name, text) => {
+    const target = await receiver(answering(text))
+    const { post } = caller(create)
+    for (let call = 0; call < 3; call++) expect(await post(target.url())).toEqual(answered(200))
+    expect(target.connections()).toBe(3)
+  })
+
+  it('that the server has closed while idle are replaced', async () => {
+    const target = await receiver(async peer => {
+      await peer.request()
+      peer.send(answer(200))
+      peer.end()
+    })
+    const { post } = caller(create)
+    for (let call = 0; call < 10; call++) expect(await post(target.url())).toEqual(answered(200))
+  })
+})
+
+describe.each(adapters)('%s: a kept connection that breaks', (_, create) => {
+  describe.each(Object.entries(security))('%s', (_scheme, tls) => {
+    it.each([
+      ['is destroyed', (peer: Peer) => peer.socket.destroy()],
+      ['ends', (peer: Peer) => peer.end()],
+    ])('before a byte of the answer and %s: one more try on a new one', async (_name, finish) => {
+      const target = await receiver(goesStale(finish), tls)
+      const { post, ends } = caller(create, { network })
+      expect(await post(target.url())).toEqual(answered(200))
+      expect(await post(target.url())).toEqual(answered(202))
+      expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 2])
+      const [, first, second] = target.requests
+      expect(second?.body).toBe(first?.body)
+      expect(ends.map(ended => ended.length)).toEqual([1, 1])
+    })
+  })
+
+  it('after some bytes of the answer is not tried again', async () => {
+    const target = await receiver(
+      goesStale(async peer => {
+        await new Promise(resolve => peer.socket.write('HTTP/1.1 2', resolve))
+        peer.end()
+      }),
+    )
+    const { post } = caller(create)
+    await post(target.url())
+    expect(await post(target.url())).toMatchObject({ kind: 'failed', phase: 'exchange', code: 'ECONNRESET' })
+    expect(target.connections()).toBe(1)
+  })
+
+  it('is tried again once only', async () => {
+    const target = await receiver(async peer => {
+      await peer.request()
+      if (peer.number === 1) {
+        peer.send(answer(200))
+        await peer.request()
+      }
+      peer.reset()
+    })
+    const { post } = caller(create)
+    await post(target.url())
+    expect(await post(target.url())).toMatchObject({ kind: 'failed', phase: 'exchange', code: 'ECONNRESET' })
+    expect(target.connections()).toBe(2)
+  })
+
+  it('is tried again without taking another idle one', async () => {
+    const target = await receiver(async peer => {
+      await peer.request()
+      await target.received(2)
+      peer.send(answer(200))
+      // Both kept connections break when they are used again; only a third one answers.
+      if (peer.number > 2) return
+      await peer.request()
+      peer.reset()
+    })
+    const { post } = caller(create)
+    await Promise.all([post(target.url()), post(target.url())])
+    expect(await post(target.url())).toEqual(answered(200))
+    expect(target.connections()).toBe(3)
+  })
+})
+
+describe.each(adapters)('%s: a name', (_, create) => {
+  it('is asked for once by many new connections', async () => {
+    const { resolver, asked } = scriptedResolver(() => [{ address: '127.0.0.1', family: 4 }])
+    const target = await receiver(answering(answer(200)))
+    const { post } = caller(create, { resolver })
+    await Promise.all(Array.from({ length: 20 }, () => post(target.url('/', 'crm.example.com'))))
+    expect(target.requests).toHaveLength(20)
+    expect(asked).toEqual(['crm.example.com'])
+  })
+})

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import type { CallResult } from '../../../src/core/ports.ts'
+import type { NetworkSettings } from '../../../src/core/settings.ts'
+import { createAuthority } from '../../support/certificates.ts'
+import { afterRequest, answer, answering } from '../../support/scripted-receiver.ts'
+import { adapters, answered, caller, loopbackOnly, receiver } from './adapters.ts'
+
+const authority = createAuthority()
+const leaf = authority.issue()
+const network = { ...loopbackOnly, ca: authority.cert }
+
+describe.each(adapters)('%s: live settings', (_, create) => {
+  it('a change of network drops idle connections and rules new ones', async () => {
+    let current: NetworkSettings = loopbackOnly
+    const target = await receiver(answering(answer(200)))
+    const { post } = caller(create, { network: () => current })
+    await post(target.url())
+
+    current = { ...loopbackOnly, allow: [...loopbackOnly.allow] }
+    await post(target.url())
+    expect(target.connections()).toBe(1)
+
+    current = { ...loopbackOnly, ca: authority.cert }
+    await post(target.url())
+    expect(target.connections()).toBe(2)
+
+    current = { ...loopbackOnly, allow: [] }
+    expect(await post(target.url())).toMatchObject({ kind: 'failed', phase: 'address' })
+    expect(target.connections()).toBe(2)
+  })
+
+  it('a connection in use outlives the change, and is not kept', async () => {
+    let current: NetworkSettings = loopbackOnly
+    const go = Promise.withResolvers<void>()
+    const closed = Promise.withResolvers<void>()
+    const target = await receiver(
+      afterRequest(async peer => {
+        await go.promise
+        peer.send(answer(200))
+        await peer.closed
+        closed.resolve()
+      }),
+    )
+    const { post } = caller(create, { network: () => current })
+    const first = post(target.url())
+    await target.received(1)
+    current = { ...loopbackOnly, allow: [] }
+    await post(target.url())
+    go.resolve()
+    expect(await first).toEqual(answered(200))
+    await closed.promise
+  })
+
+  it('a private authority that is taken out is not trusted any more, also not by a resumed session', async () => {
+    let current: NetworkSettings = network
+    const target = await receiver(answering(answer(200, { Connection: 'close' })), leaf)
+    const { post } = caller(create, { network: () => current })
+    expect(await post(target.url())).toEqual(answered(200))
+    current = loopbackOnly
+    expect(await post(target.url())).toMatchObject({ kind: 'failed', phase: 'tls' })
+  })
+})
+
+describe.each(adapters)('%s: close', (name, create) => {
+  it('waits for the calls under way and drops what is idle', async () => {
+    const go = Promise.withResolvers<void>()
+    const target = await receiver(async peer => {
+      await peer.request()
+      await go.promise
+      peer.send(answer(200))
+      await peer.closed
+    })
+    const { post, transport } = caller(create)
+    const order: string[] = []
+    const call = post(target.url()).then(() => order.push('call'))
+    await target.received(1)
+    const closing = transport.close().then(() => order.push('close'))
+    go.resolve()
+    await Promise.all([call, closing])
+    expect(order).toEqual(['call', 'close'])
+  })
+
+  it('keeps no connection of a call that comes later', async () => {
+    const closed = Promise.withResolvers<void>()
+    const target = await receiver(
+      afterRequest(async peer => {
+        peer.send(answer(200))
+        await peer.closed
+        closed.resolve()
+      }),
+    )
+    const { post, transport } = caller(create)
+    await transport.close()
+    expect(await post(target.url())).toEqual(answered(200))
+    await closed.promise
+  })
+
+  it('leaves nothing that keeps the process alive', async () => {
+    const program = join(import.meta.dirname, 'closing-process.ts')
+    const child = spawn(process.execPath, [program, name], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let printed = ''
+    child.stdout.on('data', text => {
+      printed += text
+    })
+    const [code] = await once(child, 'close')
+    const results = JSON.parse(printed) as CallResult[]
+    expect(results.map(result => (result.kind === 'answered' ? result.status : result.phase))).toEqual([
+      200,
+      200,
+      'deadline',
+      'dns',
+      'address',
+      'connect',
+    ])
+    expect(code).toBe(0)
+  })
+})

@@ -1,0 +1,140 @@
+import tls from 'node:tls'
+import { describe, expect, it } from '@jest/globals'
+import { classify } from '../../../src/core/delivery/outcome.ts'
+import { createAuthority, selfSigned } from '../../support/certificates.ts'
+import { answer, answering } from '../../support/scripted-receiver.ts'
+import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+
+const authority = createAuthority()
+const stranger = createAuthority('another authority')
+const network = { ...loopbackOnly, ca: authority.cert }
+const leaf = authority.issue()
+const ok = answering(answer(200))
+
+const untrusted = [
+  ['is self-signed (A5)', selfSigned(), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['is of an unknown authority', stranger.issue(), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ['comes with its unknown authority', withChain(stranger), 'SELF_SIGNED_CERT_IN_CHAIN'],
+  ['has expired', authority.issue({ validFrom: -3, validTo: -2 }), 'CERT_HAS_EXPIRED'],
+  ['is not valid yet', authority.issue({ validFrom: 2, validTo: 3 }), 'CERT_NOT_YET_VALID'],
+  ['is for another host', authority.issue({ names: ['example.com'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ['is for a part of the host', authority.issue({ names: ['*.0.0.1'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
+] as const
+
+function withChain(of: typeof authority) {
+  const { cert, key } = of.issue()
+  return { cert: cert + of.cert, key }
+}
+
+describe.each(adapters)('%s: TLS', (_, create) => {
+  it.each(untrusted)(
+    'a certificate that %s is refused before a byte of the request has left',
+    async (_name, own, code) => {
+      for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+        const target = await receiver(ok, { ...own, maxVersion })
+        const { post, ends } = caller(create, { network })
+        const result = await post(target.url('/hook?token=hush'), { Authorization: 'Bearer hush' })
+        expect(result).toMatchObject({ kind: 'failed', phase: 'tls', code })
+        expect(classify(result)).toBe('tls_untrusted')
+        expect(JSON.stringify(result)).not.toMatch(/hush|\\n/)
+        expect(ends).toEqual([[result]])
+        await target.close()
+        expect(target.bytes()).toBe(0)
+      }
+    },
+  )
+
+  it('no switch of the environment turns verification off', async () => {
+    const target = await receiver(ok, selfSigned())
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+    try {
+      expect(await caller(create).post(target.url())).toMatchObject({
+        phase: 'tls',
+        code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+      })
+    } finally {
+      delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+    }
+  })
+
+  it('a private authority is trusted when it is configured', async () => {
+    const target = await receiver(ok, leaf)
+    expect(await caller(create).post(target.url())).toMatchObject({
+      phase: 'tls',
+      code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    })
+    expect(await caller(create, { network }).post(target.url())).toEqual(answered(200))
+  })
+
+  it('several private authorities in one file', async () => {
+    const target = await receiver(ok, leaf)
+    const both = { ...loopbackOnly, ca: `${stranger.cert}\n${authority.cert}` }
+    expect(await caller(create, { network: both }).post(target.url())).toEqual(answered(200))
+  })
+
+  it('a private authority is trusted beside the public ones, not instead of them', async () => {
+    const target = await receiver(ok, stranger.issue())
+    const publicOnes = tls.getCACertificates('default')
+    tls.setDefaultCACertificates([stranger.cert])
+    try {
+      expect(await caller(create, { network }).post(target.url())).toEqual(answered(200))
+    } finally {
+      tls.setDefaultCACertificates(publicOnes)
+    }
+    expect(await caller(create, { network }).post(target.url())).toMatchObject({ kind: 'failed', phase: 'tls' })
+  })
+
+  it('the name is sent (SNI), and is what the certificate must be for', async () => {
+    const asked: string[] = []
+    const target = await receiver(ok, {
+      ...authority.issue({ names: ['crm.example.com'] }),
+      SNICallback: (name, done) => {
+        asked.push(name)
+        done(null)
+      },
+    })
+    const { resolver } = scriptedResolver(() => [{ address: '127.0.0.1', family: 4 }])
+    const { post } = caller(create, { network, resolver })
+    expect(await post(target.url('/', 'crm.example.com'))).toEqual(answered(200))
+    expect(await post(target.url('/', 'shop.example.com'))).toMatchObject({
+      phase: 'tls',
+      code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    })
+    expect(asked).toEqual(['crm.example.com', 'shop.example.com'])
+  })
+
+  it.each([
+    ['TLS 1.1 only', { ...leaf, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
+    ['a certificate of the client wanted', { ...leaf, requestCert: true, rejectUnauthorized: true }],
+    ['no cipher in common', { ...leaf, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }],
+  ] as const)('a handshake that fails for another reason than trust: %s', async (_name, security) => {
+    const target = await receiver(ok, security)
+    const { post } = caller(create, { network })
+    const result = await post(target.url())
+    expect(classify(result)).toMatch(/^(tls_other|reset)$/)
+    expect(target.requests).toEqual([])
+  })
+
+  it('plain HTTP on an https URL', async () => {
+    const target = await receiver(peer => {
+      peer.socket.once('data', () => peer.send(answer(400)))
+    })
+    const result = await caller(create, { network }).post(target.url().replace('http:', 'https:'))
+    expect(result).toMatchObject({ kind: 'failed', phase: 'tls' })
+    expect(classify(result)).toBe('tls_other')
+  })
+
+  it('TLS on an http URL', async () => {
+    const target = await receiver(ok, leaf)
+    const result = await caller(create, { network }).post(target.url().replace('https:', 'http:'))
+    expect(result).toMatchObject({ kind: 'failed', phase: 'exchange' })
+    expect(classify(result)).toMatch(/^(reset|bad_response)$/)
+  })
+
+  it('a connection that ends within the handshake', async () => {
+    const target = await receiver(peer => peer.end())
+    const result = await caller(create, { network }).post(target.url().replace('http:', 'https:'))
+    expect(result).toMatchObject({ kind: 'failed', phase: 'tls', code: 'ECONNRESET' })
+    expect(classify(result)).toBe('tls_other')
+  })
+})
