@@ -104,7 +104,7 @@ export class Intake {
     }
     const { clock, delivery, metrics, routing, settle } = this.#deps
     const routed = route(event, routing())
-    if (routed.kind === 'dead_lettered') return settle.refused(open, routed.reason)
+    if (routed.kind === 'dead_lettered') return settle.refused(open, routed.reason, { carried: namesIn(event) })
     for (const reason of routed.drops) metrics.drops.inc({ reason })
     const orderKey = delivery.ordering === 'key' ? keyOf(event.message) : undefined
     for (const { id } of routed.destinations) {
@@ -118,6 +118,11 @@ export class Intake {
     of.hold()
     this.#deps.enqueue({ of, event, orderKey, carried })
   }
+}
+
+/** What a dead letter can name that never became a delivery. */
+function namesIn({ destinationId, message }: Event): Partial<Carried> {
+  return { messageId: message.messageId, ...(destinationId !== undefined && { destination: destinationId }) }
 }
 
 function positionOf({ topic, partition, offset }: LogRecord): { topic: string; partition: number; offset: number } {

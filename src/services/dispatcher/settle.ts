@@ -28,7 +28,7 @@ export interface Settle {
   refused(
     open: OpenRecord,
     reason: DeadLetterReason,
-    known?: { code?: RejectionCode; carried?: Carried | undefined },
+    known?: { code?: RejectionCode; carried?: Partial<Carried> | undefined },
   ): void
   /** Topics that did not take the last record written to them. */
   unwritableTopics(): readonly string[]
@@ -102,6 +102,7 @@ export function createSettle({ producer, topics, clock, metrics, logger }: Deps)
 
   function refused(open: OpenRecord, reason: DeadLetterReason, known: Parameters<Settle['refused']>[2] = {}): void {
     append(topics.deadLetter, deadLetterRecord(open.record, known.carried, reason, known.code), open, written => {
+      // The event may name any destination: as a label it would be unbounded.
       if (written) metrics.deadLetters.inc({ destination: '-', reason })
       open.release()
     })

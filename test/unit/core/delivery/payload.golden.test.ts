@@ -1,59 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import { sign } from '../../../../src/core/delivery/request.ts'
-import { parseJson } from '../../../../src/core/message/json.ts'
-import { type Message, messageTypes } from '../../../../src/core/message/message.ts'
-import { normalise } from '../../../../src/core/message/normalise.ts'
-import { epochMs, Secret } from '../../../../src/core/units.ts'
-import { messageOf, start } from '../../../support/deliveries.ts'
-
-/* What the files are and how the signatures were made stands in the folder's README. */
-const folder = resolve(import.meta.dirname, '../../../golden/payloads')
-const suffix = '.message.json'
-const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter(name => name.endsWith(suffix))
-  .map(name => name.slice(0, -suffix.length))
-  .sort()
-const read = (name: string): string => readFileSync(join(folder, name), 'utf8')
-
-const secret = new Secret('shared-s3cret-ü')
-const signatures = new Map(
-  [...read('signatures.sha1').matchAll(/^([0-9a-f]{40}) \*(.+)\.body\.json$/gm)].map(([, hex, name]) => [name, hex]),
-)
-
-/** The message that an SDK's text becomes; a deletion request makes its `delete` itself, of three fields. */
-function messageFrom(text: string): Message {
-  const parsed = parseJson(text)
-  if (parsed.kind === 'rejected') throw new TypeError(parsed.message)
-  const input = parsed.value as Record<string, string>
-  if (input['type'] === 'delete') return deletionFrom(input)
-  const normalised = normalise(input, { receivedAt: start, sentAt: undefined, newId: () => 'id-1' })
-  if (normalised.kind === 'rejected') throw new TypeError(normalised.message)
-  return normalised.message
-}
-
-function deletionFrom({ userId, anonymousId, traits, context, timestamp }: Record<string, string>): Message {
-  return {
-    ...messageOf({ type: 'delete', event: undefined, userId, anonymousId }),
-    timestamp: epochMs(Date.parse(timestamp as string)),
-    traits: traits && (JSON.stringify(traits) as Message['traits']),
-    context: context && (JSON.stringify(context) as Message['context']),
-  } as Message
-}
+import { messageTypes } from '../../../../src/core/message/message.ts'
+import { goldenPayloads, goldenSecret, goldenSignatures } from '../../../support/golden.ts'
 
 describe('golden payloads', () => {
-  it.each(names)('%s', name => {
-    const message = messageFrom(read(`${name}${suffix}`))
+  it.each(goldenPayloads)('$name', ({ name, message, body: golden }) => {
     const body = bodyOf(message, { anonymousId: name.startsWith('anonymous-id-always/') ? 'always' : 'fallback' })
-    expect(body).toBe(read(`${name}.body.json`))
-    expect(sign(secret, body)).toBe(signatures.get(name))
+    expect(body).toBe(golden)
+    expect(sign(goldenSecret, body)).toBe(goldenSignatures.get(name))
   })
 
   it('cover every type, and every body has its signature', () => {
-    const types = names.map(name => name.split(/[/-]/).find(word => (messageTypes as readonly string[]).includes(word)))
-    expect(new Set(types)).toEqual(new Set(messageTypes))
-    expect([...signatures.keys()].sort()).toEqual(names)
+    expect(new Set(goldenPayloads.map(({ message }) => message.type))).toEqual(new Set(messageTypes))
+    expect([...goldenSignatures.keys()].sort()).toEqual(goldenPayloads.map(({ name }) => name))
   })
 })

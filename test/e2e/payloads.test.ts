@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { goldenPayloads, goldenSecret, goldenSignatures } from '../support/golden.ts'
+import { Ledger } from '../support/ledger.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+describe('every golden payload', () => {
+  it('arrives byte for byte, with its signature and the headers of the contract', async () => {
+    const ledger = closing(await Ledger.started({ secrets: [goldenSecret] }))
+    const webhooks = [{ url: ledger.url, headers: { Authorization: 'Bearer of-the-customer' } }]
+    const pipeline = closing(
+      await startPipeline({
+        destinations: [{ id: 'crm', sources: ['web'], sharedSecret: goldenSecret.reveal(), webhooks }],
+      }),
+    )
+    const service = await pipeline.run()
+    const [event] = trackEvents(1)
+    const golden = goldenPayloads.filter(({ name }) => name.startsWith('default/'))
+    await pipeline.send(golden.map(({ name, message }) => ({ ...event!, message: { ...message, messageId: name } })))
+    await ledger.untilDelivered(golden.length)
+
+    const received = new Map(ledger.requests.map(request => [request.messageId, request]))
+    for (const { name, body } of golden) {
+      const request = received.get(name)
+      expect({ name, body: request?.body }).toEqual({ name, body })
+      expect({ name, signature: request?.headers['x-signature'] }).toEqual({
+        name,
+        signature: goldenSignatures.get(name),
+      })
+    }
+    // A5.4: what a receiver makes of the parsed body has the same signature.
+    expect(ledger.requests.every(request => request.signatureValid === true)).toBe(true)
+    expect(Object.keys(ledger.requests[0]!.headers).sort()).toEqual([
+      'accept',
+      'accept-encoding',
+      'authorization',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+      'user-agent',
+      'x-message-id',
+      'x-signature',
+    ])
+    expect(ledger.requests[0]!.headers).toMatchObject({
+      'user-agent': 'Hookline/1.0',
+      'content-type': 'application/json',
+    })
+    expect(await service.stop()).toBe(0)
+  }, 60_000)
+})

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { until } from '../support/kafka-admin.ts'
+import { Ledger } from '../support/ledger.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+/** Milliseconds between the tries of each message, in the order of the tries. */
+function waitsOf(ledger: Ledger): readonly (readonly number[])[] {
+  const tries = Map.groupBy(ledger.requests, request => request.messageId)
+  return [...tries.values()].map(requests => requests.slice(1).map(({ at }, index) => at - requests[index]!.at))
+}
+
+describe('retries on a real broker', () => {
+  it('come no earlier than scheduled, with the same bytes, and end in success or the dead-letter topic', async () => {
+    const heals = closing(await Ledger.started({ answers: [503, 502, 200] }))
+    const stays = closing(await Ledger.started({ answers: [500] }))
+    const pipeline = closing(
+      await startPipeline({
+        delivery: { schedule: ['1s', '2s'] },
+        destinations: [
+          { id: 'heals', sources: ['web'], webhooks: [{ url: heals.url }] },
+          { id: 'stays', sources: ['web'], webhooks: [{ url: stays.url }] },
+        ],
+      }),
+    )
+    const service = await pipeline.run()
+    await pipeline.send(trackEvents(30))
+    await heals.untilDelivered(30)
+    const deadLetters = await until(async () => {
+      const found = await pipeline.read(pipeline.topics.deadLetter)
+      return found.length === 30 ? found : undefined
+    })
+    for (const ledger of [heals, stays]) {
+      const waits = waitsOf(ledger)
+      expect(waits).toHaveLength(30)
+      for (const [first = 0, second = 0, ...more] of waits) {
+        expect(first).toBeGreaterThanOrEqual(1_000)
+        expect(second).toBeGreaterThanOrEqual(2_000)
+        expect(more).toEqual([])
+      }
+      const bodies = Map.groupBy(ledger.requests, request => request.messageId).values()
+      for (const requests of bodies) expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
+    }
+    expect(new Set(deadLetters.map(({ headers }) => headers['reason']))).toEqual(new Set(['retries_exhausted']))
+    // On a system that does nothing else a retry comes within a second of its time: the median says so even on a busy machine.
+    const metrics = await service.metrics()
+    const within = metrics.get('hookline_retry_lateness_seconds_bucket{le="1"}') ?? 0
+    expect(within).toBeGreaterThan((metrics.get('hookline_retry_lateness_seconds_count') ?? 0) / 2)
+    expect(await service.stop()).toBe(0)
+  }, 60_000)
+
+  it('wait for Retry-After beyond the schedule', async () => {
+    const ledger = closing(await Ledger.started({ answers: [429, 200], retryAfter: 4 }))
+    const pipeline = closing(
+      await startPipeline({
+        delivery: { schedule: ['1s'] },
+        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+      }),
+    )
+    const service = await pipeline.run()
+    await pipeline.send(trackEvents(5))
+    await ledger.untilDelivered(5)
+    for (const [wait = 0] of waitsOf(ledger)) expect(wait).toBeGreaterThanOrEqual(4_000)
+    expect(await service.stop()).toBe(0)
+  }, 60_000)
+})
