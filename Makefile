@@ -11,6 +11,9 @@ node_modules/.setup: package.json package-lock.json
 	@npm ci --loglevel=error
 	@touch $@
 
+demo: setup ## the main job on real parts: batches in, signed and retried webhooks out, a table of what became of each
+	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning deploy/local/demo.ts
+
 test: setup ## lint, types, unit, property, contract, integration, e2e; ends with "N passed, N failed"
 	@npm run --silent test
 
