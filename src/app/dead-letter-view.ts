@@ -75,6 +75,8 @@ export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterL
     ...(selected < total ? [`${selected} selected`] : []),
     ...(shown < selected ? [`the newest ${shown} shown`] : []),
   ].join(', ')
-  const reasons = [...byReason].sort(([, a], [, b]) => b - a).map(([reason, count]) => `${reason || '-'} ${count}`)
+  const reasons = [...byReason]
+    .sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1))
+    .map(([reason, count]) => `${reason || '-'} ${count}`)
   return printable(reasons.length === 0 ? parts : `${parts}: ${reasons.join(', ')}`)
 }

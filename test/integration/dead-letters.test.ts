@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { deadLetterRecord, firstCarried } from '../../src/core/delivery/carried.ts'
+import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
+import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
+import { durationMs } from '../../src/core/units.ts'
+import { runCommand } from '../support/command-io.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../support/pipeline.ts'
+
+let pipeline: Pipeline
+/** The events that were given up, as they stand on their topic. */
+let events: readonly LogRecord[]
+
+beforeAll(async () => {
+  pipeline = await startPipeline({})
+  await pipeline.send(trackEvents(4))
+  events = (await pipeline.read(pipeline.topics.events)).toSorted((a, b) => userOf(a).localeCompare(userOf(b)))
+})
+afterAll(() => pipeline.close())
+
+const userOf = ({ key }: LogRecord): string => key?.toString() ?? ''
+const event = (n: number): LogRecord => events[n] as LogRecord
+const messageId = (n: number): string => `m-${n}`
+
+function givenUp(
+  n: number,
+  destination: string,
+  reason: DeadLetterReason,
+  outcomes: string,
+  round = 0,
+): OutgoingRecord {
+  const record = event(n)
+  const first = firstCarried(record, destination, messageId(n), record.timestamp, durationMs(14_400_000))
+  return deadLetterRecord(record, { ...first, attempt: 1, outcomes, round }, reason)
+}
+const takenBack = ({ key }: OutgoingRecord): OutgoingRecord => ({ key, value: null, headers: {} })
+
+/** One after the other, as a dispatcher and a replay would write them. */
+async function write(...records: readonly OutgoingRecord[]): Promise<void> {
+  for (const record of records) await pipeline.write(pipeline.topics.deadLetter, [record])
+}
+
+async function list(...argv: readonly string[]) {
+  const { code, out, err } = await runCommand(['dead-letters', '--config', pipeline.configFile, '--json', ...argv], {
+    env: process.env as Record<string, string>,
+  })
+  const lines = out.split('\n').filter(Boolean)
+  return { code, err, listed: lines.map(line => JSON.parse(line) as Record<string, unknown> & { event: unknown }) }
+}
+const idsOf = ({ listed }: Awaited<ReturnType<typeof list>>): unknown[] =>
+  listed.map(({ destination, messageId }) => `${destination ?? '-'} ${messageId ?? '-'}`).sort()
+
+describe('dead letters on a real broker', () => {
+  it('none at first', async () => {
+    expect(await list()).toEqual({ code: 0, err: 'no dead letters\n', listed: [] })
+  })
+
+  it('are listed once each, however often they were written, with event and origin', async () => {
+    const crm = givenUp(0, 'crm', 'http_4xx', 'http_4xx,http_5xx')
+    // Given up twice: the process that did it first died before its offset was committed.
+    await write(
+      crm,
+      givenUp(0, 'shop', 'retries_exhausted', 'http_5xx'),
+      givenUp(1, 'crm', 'tls_untrusted', 'tls_untrusted'),
+      crm,
+    )
+    const all = await list()
+    expect(idsOf(all)).toEqual(['crm m-0', 'crm m-1', 'shop m-0'])
+    expect(all.err).toBe('3 dead letters: http_4xx 1, retries_exhausted 1, tls_untrusted 1\n')
+    // The last writing counts: it is the newest now.
+    expect(all.listed.at(-1)).toMatchObject({
+      key: `crm/${pipeline.topics.events}/${event(0).partition}/${event(0).offset}/0`,
+      destination: 'crm',
+      reason: 'http_4xx',
+      outcomes: ['http_4xx', 'http_5xx'],
+      messageId: 'm-0',
+      attempts: 1,
+      origin: { topic: pipeline.topics.events, partition: event(0).partition, offset: event(0).offset },
+      event: { sourceId: 'web', canonical: true, message: { type: 'track', messageId: 'm-0', userId: 'user-0' } },
+    })
+  })
+
+  it('are gone once replayed, and there again when the replay failed too', async () => {
+    await write(takenBack(givenUp(1, 'crm', 'tls_untrusted', '')), takenBack(givenUp(0, 'crm', 'http_4xx', '')))
+    expect(idsOf(await list())).toEqual(['shop m-0'])
+    await write(givenUp(1, 'crm', 'retries_exhausted', 'timeout', 1))
+    expect(idsOf(await list())).toEqual(['crm m-1', 'shop m-0'])
+  })
+
+  it('are found by each filter', async () => {
+    await write(
+      deadLetterRecord({ ...event(2), value: Buffer.from('no avro') }, undefined, 'undecodable'),
+      deadLetterRecord({ ...event(3), value: null }, undefined, 'undecodable'),
+    )
+    expect(idsOf(await list('--destination', '-'))).toEqual(['- -', '- -'])
+    expect(idsOf(await list('--message-id', 'm-0'))).toEqual(['shop m-0'])
+    expect(idsOf(await list('--outcome', 'http_5xx'))).toEqual(['shop m-0'])
+    expect(idsOf(await list('--reason', 'undecodable', '--limit', '1'))).toEqual(['- -'])
+    expect(idsOf(await list('--until', '1h'))).toEqual([])
+    expect((await list('--since', '1h')).listed).toHaveLength(4)
+    expect((await list('--reason', 'undecodable')).listed.map(each => each.event)).toEqual([null, null])
+  })
+
+  it('are shown by the real command as a table', async () => {
+    const [titles, ...rows] = (await pipeline.command('dead-letters', '--message-id', 'm-0')).trimEnd().split('\n')
+    expect(titles).toMatch(/^TIME +DESTINATION +REASON +OUTCOMES +MESSAGE +TYPE +ATTEMPTS +ORIGIN +KEY$/)
+    expect(rows).toEqual([expect.stringMatching(/ shop +retries_exhausted +http_5xx +m-0 +track +1 /)])
+  })
+})

@@ -1,0 +1,53 @@
+import { expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { StandingRecords } from '../../../../src/core/delivery/dead-letter.ts'
+import type { LogRecord } from '../../../../src/core/ports.ts'
+import { recordOf } from '../../../support/deliveries.ts'
+
+/** Few keys and partitions, so that they meet; offsets with gaps, as compaction leaves them. */
+const logs = fc
+  .array(
+    fc.record({
+      partition: fc.nat(1),
+      key: fc.constantFrom(null, 'a', 'b', 'a/1', ''),
+      value: fc.constantFrom(null, 'x', ''),
+      gap: fc.nat(2),
+    }),
+    { maxLength: 30 },
+  )
+  .map(drawn => {
+    let offset = 0
+    return drawn.map(({ partition, key, value, gap }) => {
+      offset += 1 + gap
+      return recordOf({
+        partition,
+        offset,
+        key: key === null ? null : Buffer.from(key),
+        value: value === null ? null : Buffer.from(value),
+      })
+    })
+  })
+
+/** What the words say: no later record of the same key in the same partition, and a value. */
+function oracle(records: readonly LogRecord[]): readonly LogRecord[] {
+  const same = (a: LogRecord, b: LogRecord): boolean =>
+    a.partition === b.partition && a.key !== null && b.key !== null && a.key.equals(b.key)
+  return records.filter(
+    record =>
+      record.key !== null &&
+      record.value !== null &&
+      !records.some(other => same(other, record) && other.offset > record.offset),
+  )
+}
+
+it('the records that stand are those that the words say, in whatever order the partitions are read', () => {
+  fc.assert(
+    fc.property(logs, fc.boolean(), (records, byPartition) => {
+      const standing = new StandingRecords()
+      const read = byPartition ? records.toSorted((a, b) => a.partition - b.partition) : records
+      for (const record of read) standing.note(record)
+      expect(records.filter(record => standing.has(record))).toEqual(oracle(records))
+      expect(standing.size).toBe(oracle(records).length)
+    }),
+  )
+})
