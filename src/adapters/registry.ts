@@ -32,7 +32,7 @@ export interface Registry {
   register(subject: string, schema: string): Promise<RegisteredSchema | { readonly refused: string }>
   /** Whether a schema may follow the subject's latest version; undefined: there is no version yet. */
   mayFollow(subject: string, schema: string): Promise<{ readonly may: boolean; readonly reason: string } | undefined>
-  /** The subject's own compatibility level, undefined when it has none. */
+  /** The subject's compatibility level; undefined when it has none of its own, which some registries tell as `NONE`. */
   compatibility(subject: string): Promise<string | undefined>
   /** Requires that the newest version can read whatever was written at any time. */
   requireBackwardTransitive(subject: string): Promise<void>

@@ -63,6 +63,12 @@ describe('topics apply', () => {
     )
   })
 
+  it('with as many replicas as there are brokers', async () => {
+    const admin = new MemoryAdmin([])
+    expect(await run(admin, 'apply', '--replication-factor', '1')).toMatchObject({ code: 0, err: '' })
+    expect(admin.topics[0]).toMatchObject({ replicationFactor: 1, config: { 'min.insync.replicas': '1' } })
+  })
+
   it('leaves what exists, tells what is wrong with it, and agrees with its partitions', async () => {
     const events = { ...asSpecified[0]!, partitions: 24, config: { 'cleanup.policy': 'compact' } }
     const admin = new MemoryAdmin([events])

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { createEventCodec, eventSchema } from '../../../src/adapters/avro.ts'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { createAdmin } from '../../../src/adapters/kafka/admin.ts'
+import { createKafka } from '../../../src/adapters/kafka/client.ts'
+import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { createRegistry } from '../../../src/adapters/registry.ts'
+import { type Event, keyOf, partitionFor } from '../../../src/core/message/event.ts'
+import { callTypes } from '../../../src/core/message/message.ts'
+import type { Logger, LogRecord } from '../../../src/core/ports.ts'
+import { runCommand } from '../../support/command-io.ts'
+import { configFolder } from '../../support/config-folder.ts'
+import { smallConfiguration } from '../../support/small-configuration.ts'
+
+/** The commands of a first deployment, one after the other, on a real Kafka and registry. */
+const prefix = `first-${randomUUID()}`
+const eventsTopic = `${prefix}.events`
+const logger: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+const kafka = createKafka(
+  { brokers: process.env['KAFKA_BROKERS']?.split(',') ?? [], clientId: 'test', tls: undefined, sasl: undefined },
+  logger,
+)
+const registry = createRegistry({ url: process.env['SCHEMA_REGISTRY_URL'] ?? '', auth: undefined })
+const env: Record<string, string> = {}
+
+async function configOf(forPrefix: string): Promise<string> {
+  const yaml = smallConfiguration({ prefix: forPrefix, replicationFactor: 1, partitions: 3 })
+  return `${await configFolder({ 'hookline.yaml': yaml })}/hookline.yaml`
+}
+
+beforeAll(async () => {
+  // The configuration names another broker and registry: these beat it.
+  for (const name of ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL']) env[name] = process.env[name] as string
+  env['HOOKLINE_CONFIG'] = await configOf(prefix)
+})
+
+const hookline = (line: string, stdin?: string) =>
+  runCommand(line.split(' '), { env, ...(stdin !== undefined && { stdin }) })
+
+async function eventsOnTopic(): Promise<{ record: LogRecord; event: Event }[]> {
+  const codec = await createEventCodec({ registry, eventsTopic, clock: systemClock })
+  const found: { record: LogRecord; event: Event }[] = []
+  await createReader({ kafka, logger, clock: systemClock }).readToEnd(eventsTopic, record => {
+    const decoded = codec.decode(record.value as Buffer, record.timestamp)
+    if (decoded.kind !== 'event') throw new Error(decoded.kind)
+    found.push({ record, event: decoded.event })
+  })
+  return found
+}
+
+describe('a first deployment', () => {
+  it('starts without topics', async () => {
+    const { code, out, err } = await hookline('topics check')
+    expect(code).toBe(1)
+    expect(out).toContain(`error ${eventsTopic} does not exist`)
+    expect(err).toContain('hookline topics apply')
+  })
+
+  it('creates them once', async () => {
+    expect(await hookline('topics apply')).toMatchObject({ code: 0, err: '' })
+    const { out } = await hookline('topics apply --json')
+    expect(JSON.parse(out).topics.map(({ result }: { result: string }) => result)).toEqual(Array(6).fill('exists'))
+    const { code, out: checked } = await hookline('topics check')
+    expect(code).toBe(0)
+    expect(checked).toMatch(/^note \* topics\.replicationFactor is 1.*\n6 topics are fit for use\n$/)
+  })
+
+  it('creates them as specified', async () => {
+    const admin = createAdmin(kafka)
+    const [events, deadLetter] = await admin
+      .describe([eventsTopic, `${prefix}.dead-letter`])
+      .finally(() => admin.close())
+    const retention = { 'retention.ms': String(7 * 24 * 3_600_000), 'message.timestamp.type': 'LogAppendTime' }
+    expect(events).toMatchObject({
+      partitions: 3,
+      replicationFactor: 1,
+      config: { 'cleanup.policy': 'delete', ...retention },
+    })
+    expect(deadLetter?.config['cleanup.policy']?.split(',').sort()).toEqual(['compact', 'delete'])
+  })
+
+  it('has no schema to produce with', async () => {
+    expect(await hookline('schemas check')).toMatchObject({
+      code: 1,
+      out: `${eventsTopic}-value absent: no version is registered\n`,
+    })
+    const { code, err } = await hookline('produce')
+    expect(code).toBe(1)
+    expect(err).toContain(`not registered under ${eventsTopic}-value`)
+    expect(err).toContain('hookline schemas register')
+  })
+
+  it('registers it once', async () => {
+    const first = await hookline('schemas register')
+    expect(first).toMatchObject({ code: 0, err: '' })
+    expect(first.out).toMatch(new RegExp(`^${eventsTopic}-value version 1 id \\d+\\n$`))
+    expect(await hookline('schemas register')).toEqual(first)
+    const { code, out } = await hookline('schemas check --json')
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      fit: true,
+      schemas: [{ subject: `${eventsTopic}-value`, state: 'registered' }],
+    })
+  })
+
+  it('produces a sample load, each user in one partition', async () => {
+    const { code, err } = await hookline('produce --count 600 --users 20')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const found = await eventsOnTopic()
+    expect(found.length).toBe(600)
+    expect(new Set(found.map(({ event }) => event.message.type))).toEqual(new Set(callTypes))
+    for (const { record, event } of found) {
+      expect(String(record.key)).toBe(keyOf(event.message))
+      expect(record.partition).toBe(partitionFor(record.key as Buffer, 3))
+    }
+  })
+
+  it('produces what comes on stdin', async () => {
+    const message = {
+      type: 'track',
+      userId: 'u-1',
+      event: 'Signed Up',
+      messageId: 'from-stdin',
+      properties: { 'a b': [1.5] },
+    }
+    expect(await hookline('produce --stdin', JSON.stringify(message))).toMatchObject({ code: 0 })
+    const found = (await eventsOnTopic()).find(({ event }) => event.message.messageId === 'from-stdin')
+    expect(found?.event).toMatchObject({ sourceId: 'web', canonical: true, message: { properties: '{"a b":[1.5]}' } })
+  })
+})
+
+describe('what else may be found', () => {
+  it.each([
+    ['register', 'refuses the schema of'],
+    ['check', 'the registry holds a schema that this version cannot follow'],
+  ])('a schema under our subject that ours cannot follow: schemas %s', async (command, message) => {
+    const other = `other-${randomUUID()}`
+    await registry.requireBackwardTransitive(`${other}.events-value`)
+    const theirs = { type: 'record', name: 'Event', namespace: 'hookline', fields: [{ name: 'text', type: 'string' }] }
+    await registry.register(`${other}.events-value`, JSON.stringify(theirs))
+    const { code, err } = await runCommand(['schemas', command], {
+      env: { ...env, HOOKLINE_CONFIG: await configOf(other) },
+    })
+    expect(code).toBe(1)
+    expect(err).toContain(message)
+  })
+
+  it('a schema that the registry protects against nothing; register protects it', async () => {
+    const other = `other-${randomUUID()}`
+    const under = { env: { ...env, HOOKLINE_CONFIG: await configOf(other) } }
+    await registry.register(`${other}.events-value`, eventSchema)
+    const { code, out } = await runCommand(['schemas', 'check'], under)
+    expect(code).toBe(1)
+    expect(out).toMatch(/events-value unprotected: compatibility is .+, not BACKWARD_TRANSITIVE/)
+    await runCommand(['schemas', 'register'], under)
+    expect((await runCommand(['schemas', 'check'], under)).code).toBe(0)
+  })
+
+  it('a Kafka that is not there', async () => {
+    const { code, out, err } = await runCommand(['topics', 'check'], { env: { ...env, KAFKA_BROKERS: '127.0.0.1:1' } })
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/^hookline: topics cannot be .*ECONNREFUSED.*\n$/)
+  })
+
+  it('a registry that is not there', async () => {
+    const { code, err } = await runCommand(['schemas', 'check'], {
+      env: { ...env, SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' },
+    })
+    expect(code).toBe(1)
+    expect(err).toMatch(/^hookline: the schema registry at http:\/\/127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED.*\n$/)
+  })
+})
