@@ -26,7 +26,7 @@ interface Options {
 
 const description = [
   "Receives webhooks on this machine as a customer's endpoint would: checks their signatures, shows each one, and fails as it is told to.",
-  'Every POST to any path counts. The tries of one message on one path are told by X-Message-Id.',
+  'Every POST to any path counts. The tries of one message on one path are told by X-Message-Id. Hookline repeats a request at once when a connection that was kept breaks, so that one break may show as two requests.',
   'With --file each request becomes a line {"at","path","headers","body","signatureValid"}, written before it is answered; signatureValid is null when no secret was given.',
 ].join('\n\n')
 
