@@ -74,7 +74,7 @@ const reasons = {
 }
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error
   return code in reasons ? reasons[code as keyof typeof reasons] : `cannot be read (${code})`
 }

@@ -1,4 +1,4 @@
-import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAMLError } from 'yaml'
 import { formatPath, type Path } from '../../core/settings/problem.ts'
 import { plainValue, type Substituted } from './plain-value.ts'
 
@@ -46,7 +46,7 @@ export function readYaml(text: string, env: Readonly<Record<string, string | und
   const [error] = [...(document?.errors ?? [])].sort((a, b) => a.pos[0] - b.pos[0])
   if (error !== undefined) {
     const { line } = place(error.pos[0])
-    return broken(error.pos[0], syntaxText(error.message), syntaxHint(text.split('\n')[line - 1] ?? ''))
+    return broken(error.pos[0], syntaxText(error), syntaxHint(error, text.split('\n')[line - 1] ?? ''))
   }
   if (second !== undefined) return broken(second.range[0], 'a second document begins here, only one is possible')
 
@@ -83,17 +83,24 @@ function parse(text: string, lines: LineCounter): Parsed {
 }
 
 /** The parser's text without what it repeats of the source: that may be part of a secret. */
-function syntaxText(message: string): string {
+function syntaxText({ message }: YAMLError): string {
   const told = message
     .replace(/ token in YAML stream: .*/s, '')
-    .replace(/^Unexpected (\S+)( at node end)?.*/s, 'Unexpected $1$2')
     .replace(/(escape sequence|reserved character) .*/s, '$1')
+    .replace('"quote', 'quote')
   return `is no valid YAML: ${told.charAt(0).toLowerCase()}${told.slice(1)}`
 }
 
-function syntaxHint(line: string): string | undefined {
-  if (/[[{,].*\$\{/.test(line)) return `between { } or [ ] a \${…} has to stand in quotes`
-  if (/^\s*\t/.test(line)) return 'indent with spaces'
-  if (/:\s+[@`%|>&*!]/.test(line) || /:\s.*:\s/.test(line)) return 'put the text in quotes'
-  return undefined
+function syntaxHint({ code }: YAMLError, line: string): string | undefined {
+  switch (code) {
+    case 'TAB_AS_INDENT':
+      return 'indent with spaces'
+    case 'BAD_DQ_ESCAPE':
+      return 'write \\\\ for a backslash, or use single quotes'
+    case 'BAD_SCALAR_START':
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'put the text in quotes'
+    default:
+      return /[[{,].*\$\{/.test(line) ? `between { } or [ ] a \${…} has to stand in quotes` : undefined
+  }
 }

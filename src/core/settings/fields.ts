@@ -49,16 +49,17 @@ export const httpUrl = z.string().superRefine(unlessRefused(refuseUrl))
 
 const hostPortPattern = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/[\]@]+)):(\d{1,5})$/
 
-function parseHostPort(value: string): { host: string; port: number } | undefined {
+export function parseHostPort(value: string): { host: string; port: number } | undefined {
   const [, v6, name, digits] = hostPortPattern.exec(value) ?? []
   const host = v6 ?? name
   if (host === undefined || (v6 !== undefined && !ipaddr.IPv6.isValid(v6)) || Number(digits) > 65_535) return undefined
   return { host, port: Number(digits) }
 }
 
+const brokerText = 'must be host:port, for example kafka:9092'
 export const broker = z
-  .string(says('must be host:port'))
-  .superRefine(unlessRefused(value => ((parseHostPort(value)?.port ?? 0) > 0 ? undefined : 'must be host:port')))
+  .string(says(brokerText))
+  .superRefine(unlessRefused(value => ((parseHostPort(value)?.port ?? 0) > 0 ? undefined : brokerText)))
 
 const listenText = 'must be host:port, for example 0.0.0.0:8080 or [::]:8080'
 /** Port 0: any free one. */

@@ -45,8 +45,9 @@ export function configurationJsonSchema(): object {
   }
 }
 
-/** Text without a rule of its own accepts `${VARIABLE}` anyway. */
-function narrowsScalar(rule: Readonly<Record<string, unknown>>): boolean {
-  if (rule['type'] === 'string') return rule['pattern'] !== undefined || rule['enum'] !== undefined
-  return rule['type'] === 'integer' || rule['type'] === 'number' || rule['type'] === 'boolean'
+/** Text without a rule of its own accepts `${VARIABLE}` anyway; a list of scalars may be one text, cut at its commas. */
+function narrowsScalar({ type, pattern, enum: choice, items }: Readonly<Record<string, unknown>>): boolean {
+  if (type === 'string') return pattern !== undefined || choice !== undefined
+  if (type === 'array') return (items as { type?: unknown }).type !== 'object'
+  return type === 'integer' || type === 'boolean'
 }

@@ -71,9 +71,12 @@ const registry = z
   })
   .describe('The schema registry.')
 
+/** In a container everything listens on all addresses; what may reach it is the network's policy. */
+export const defaultListen = { collector: '0.0.0.0:8080', ops: '0.0.0.0:9464' } as const
+
 const collector = z
   .strictObject({
-    listen: listen.prefault('0.0.0.0:8080').describe('Where the tracking API listens.'),
+    listen: listen.prefault(defaultListen.collector).describe('Where the tracking API listens.'),
     operatorKey: secretText.optional().describe('Key of the operator API. Without one that API is off.'),
     operatorKeyFile: fileName.optional().describe('File that holds the operator key.'),
     maxBodyBytes: count
@@ -86,7 +89,7 @@ const collector = z
   .describe('The HTTP service that takes messages in.')
 
 const ops = z
-  .strictObject({ listen: listen.prefault('0.0.0.0:9464').describe('Where /metrics, /livez and /readyz listen.') })
+  .strictObject({ listen: listen.prefault(defaultListen.ops).describe('Where /metrics, /livez and /readyz listen.') })
   .prefault({})
   .describe('Metrics and health.')
 

@@ -95,13 +95,11 @@ function problemsOf(issue: Issue, input: unknown): readonly SettingsProblem[] {
       }))
     case 'invalid_value':
       return [{ path, message: issue.message, ...didYouMean(valueAt(input, path), issue.values.map(String)) }]
-    case 'invalid_type': {
+    default: {
       const scalar = ['number', 'boolean'].includes(typeof valueAt(input, path))
       const hint = scalar && issue.message.startsWith('must be text') ? { hint: 'put it in quotes' } : {}
       return [{ path, message: issue.message, ...hint }]
     }
-    default:
-      return [{ path, message: issue.message }]
   }
 }
 
@@ -130,11 +128,14 @@ function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted): string
   switch (issue.code) {
     case 'invalid_type': {
       const variables = substituted.get(formatPath((issue.path ?? []) as Path))
-      const got = variables === undefined ? nounOf(issue.input) : `what ${variables.join(' and ')} holds`
+      const got = variables === undefined ? nounOf(issue.input) : `what ${variables.join(' and ')} stands for`
       return `must be ${wanted[issue.expected] ?? issue.expected}, not ${got}`
     }
     case 'invalid_union':
-      return 'must be text, or a list of one or two texts'
+      if (issue.input === '') return 'must not be empty'
+      return Array.isArray(issue.input) && issue.input.length > 2
+        ? 'must have one or two entries'
+        : 'must be text, or a list of one or two texts'
     case 'invalid_value':
       return `must be one of: ${issue.values.join(', ')}`
     case 'too_small':

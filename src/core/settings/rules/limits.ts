@@ -1,19 +1,38 @@
 import { refuseSchedule } from '../../delivery/schedule.ts'
-import { delivery } from '../schema.ts'
+import { durationMs } from '../../units.ts'
+import { parseHostPort } from '../fields.ts'
+import type { SettingsProblem } from '../problem.ts'
+import { defaultListen, delivery } from '../schema.ts'
 import type { Rule } from './rule.ts'
+
+/** What time-out and window may be at most (A4.1, A7); stand in for a wrong one, so that the schedule is judged too. */
+const longest = { timeout: durationMs(5_000), window: durationMs(4 * 3_600_000) }
 
 /** Retries have to fit into their window, with the defaults where nothing is given. */
 export const keptSchedule: Rule = config => {
   const given = delivery.safeParse(config.delivery ?? {})
-  const refusal = given.success ? refuseSchedule(given.data) : undefined
-  if (refusal === undefined) return []
-  const key = ['timeout', 'window'].find(name => refusal.startsWith(name)) ?? 'schedule'
-  return [{ path: ['delivery', key], message: refusal.replace(new RegExp(`^${key} `), '') }]
+  const problems: SettingsProblem[] = []
+  let judged = given.data
+  while (judged !== undefined) {
+    const refusal = refuseSchedule(judged)
+    if (refusal === undefined) break
+    const key = (['timeout', 'window'] as const).find(name => refusal.startsWith(`${name} `))
+    problems.push({
+      path: ['delivery', key ?? 'schedule'],
+      message: refusal.replace(/^(timeout|window|schedule) /, ''),
+    })
+    judged = key && { ...judged, [key]: longest[key] }
+  }
+  return problems
 }
 
-/** Two servers cannot listen at one place. */
+/** Two servers cannot listen at one place, nor one of them on all addresses with the other's port. */
 export const distinctListeners: Rule = config => {
   const [collector, ops] = [config.collector?.listen, config.ops?.listen]
-  if (collector === undefined || collector !== ops || collector.endsWith(':0')) return []
-  return [{ path: ['ops', 'listen'], message: 'is taken already', first: ['collector', 'listen'] }]
+  const [a, b] = [parseHostPort(collector ?? defaultListen.collector), parseHostPort(ops ?? defaultListen.ops)]
+  const wide = [a, b].some(place => place?.host === '0.0.0.0' || place?.host === '::')
+  if (a === undefined || b === undefined || a.port !== b.port || a.port === 0 || !(wide || a.host === b.host)) return []
+  const [path, first] = (ops === undefined ? ['collector', 'ops'] : ['ops', 'collector']).map(name => [name, 'listen'])
+  const both = collector !== undefined && ops !== undefined
+  return [{ path: path!, message: `is where ${first![0]} listens`, ...(both && { first: first! }) }]
 }

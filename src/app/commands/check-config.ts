@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import { formatProblem, loadConfigFile } from '../../adapters/config-file.ts'
+import { warningsOf } from '../../core/settings/warnings.ts'
+import type { Settings } from '../../core/settings.ts'
+import {
+  type CommandIo,
+  ConfigurationRefused,
+  createCommand,
+  print,
+  printData,
+  withConfigOption,
+  withExamples,
+  withJsonOption,
+} from '../command.ts'
+import { configPath } from '../load-settings.ts'
+import { printable } from '../printable.ts'
+
+interface Options {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+/** `hookline check-config`: reads the configuration as `run` would, without touching the network. */
+export function checkConfigCommand(io: CommandIo): Command {
+  const command = createCommand('check-config', 'check the configuration, without network', io).description(
+    'Reads the configuration and every file that it names, and tells everything that is wrong, one line each.',
+  )
+  withJsonOption(withConfigOption(command)).action((options: Options) => run(options, io))
+  return withExamples(command, [
+    'hookline check-config --config hookline.yaml',
+    'hookline check-config --config hookline.yaml --json | jq .problems',
+  ])
+}
+
+async function run(options: Options, io: CommandIo): Promise<void> {
+  const path = configPath(options, io)
+  const result = await loadConfigFile(path, io.env)
+  if (result.kind === 'refused') {
+    if (options.json === true) print(io, JSON.stringify({ ok: false, problems: result.problems }, null, 2))
+    throw new ConfigurationRefused(result.problems.map(problem => printable(formatProblem(problem))))
+  }
+  const counts = countsOf(result.settings)
+  const warnings = warningsOf(result.settings)
+  printData(io, options, { ok: true, ...counts, warnings, files: result.files }, [
+    `${path}: ${numbered(counts.sources, 'source')}, ${numbered(counts.destinations, 'destination')}, ${numbered(counts.webhooks, 'webhook')}`,
+    ...warnings.map(warning => `warning: ${warning}`),
+  ])
+}
+
+function countsOf({ sources, destinations }: Settings): { sources: number; destinations: number; webhooks: number } {
+  return {
+    sources: sources.length,
+    destinations: destinations.length,
+    webhooks: destinations.reduce((sum, { webhooks }) => sum + webhooks.length, 0),
+  }
+}
+
+const numbered = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

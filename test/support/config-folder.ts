@@ -1,0 +1,20 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from '@jest/globals'
+
+const made: string[] = []
+
+/** A new directory with these files (names may have folders), removed after the tests of the file. */
+export async function configFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'hookline-config-'))
+  made.push(folder)
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, name)
+    await mkdir(join(path, '..'), { recursive: true })
+    await writeFile(path, content)
+  }
+  return folder
+}
+
+afterAll(() => Promise.all(made.splice(0).map(folder => rm(folder, { recursive: true, force: true }))))

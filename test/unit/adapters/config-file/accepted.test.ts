@@ -1,0 +1,188 @@
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { inspect } from 'node:util'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file.ts'
+import type { Settings } from '../../../../src/core/settings.ts'
+import { Secret } from '../../../../src/core/units.ts'
+import { type CertificateAuthority, createAuthority, type Leaf } from '../../../support/certificates.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+
+let folder: string
+let authority: CertificateAuthority
+let client: Leaf
+
+beforeAll(async () => {
+  authority = createAuthority()
+  client = authority.issue()
+  folder = await configFolder({
+    'pki/ca.pem': `Some text before.\n${authority.cert}${authority.cert}`,
+    'pki/client.pem': client.cert,
+    'pki/client.key': client.key,
+    'secrets/user': 'hookline\r\n',
+    'secrets/password': ' with spaces \n\n',
+    'secrets/operator': 'operator-key',
+    'secrets/web': 'web-key\n',
+    'secrets/new': 'new-secret\n',
+    'secrets/old': 'schlüssel\n',
+  })
+  await cp(new URL('../../../fixtures/config/accepted', import.meta.url), folder, { recursive: true })
+})
+
+/** Loads, and lets every secret be seen. */
+async function load(name: string, env: Record<string, string> = {}) {
+  const result = await loadConfigFile(join(folder, name), env)
+  if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
+  return { settings: revealed(result.settings) as Settings, files: result.files.map(file => relative(folder, file)) }
+}
+
+function revealed(value: unknown): unknown {
+  if (value instanceof Secret) return { secret: value.reveal() }
+  if (Array.isArray(value)) return value.map(revealed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, revealed(each)]))
+}
+
+const secret = (text: string) => ({ secret: text })
+
+describe('a configuration that is fine', () => {
+  it('needs brokers, a registry, sources and destinations; the rest has defaults fit for production', async () => {
+    const { settings, files } = await load('minimal.yaml')
+    expect(settings).toEqual({
+      kafka: { brokers: ['kafka:9092'], clientId: 'hookline', tls: undefined, sasl: undefined },
+      topics: { prefix: 'hookline', partitions: 12, replicationFactor: 3 },
+      registry: { url: 'http://registry:8081', auth: undefined },
+      collector: {
+        listen: { host: '0.0.0.0', port: 8080 },
+        operatorKey: undefined,
+        maxBodyBytes: 4_194_304,
+        ratePerSource: undefined,
+      },
+      ops: { listen: { host: '0.0.0.0', port: 9464 } },
+      network: { allow: [], ports: undefined, ca: undefined },
+      delivery: {
+        timeout: 5_000,
+        schedule: [10, 30, 60, 300, 900, 1_800, 3_600, 3_600, 3_600].map(seconds => seconds * 1_000),
+        window: 14_400_000,
+        ordering: 'key',
+        transport: 'got',
+        maxInFlight: 512,
+        perWebhook: 64,
+        perHost: 128,
+      },
+      payload: { userAgent: 'Hookline', messageIdHeader: true, anonymousId: 'fallback', standardWebhooks: false },
+      sources: [{ id: 'web', writeKey: secret('web-key') }],
+      destinations: [
+        {
+          id: 'crm',
+          enabled: true,
+          paused: false,
+          sources: ['web'],
+          secrets: [],
+          // printf %s https://crm.example.com/hooks | sha256sum
+          webhooks: [{ label: '0', url: 'https://crm.example.com/hooks', urlHash: '49dc19e4', headers: {} }],
+        },
+      ],
+      audiences: { emitPerSecond: 500, list: [] },
+    })
+    expect(files).toEqual(['minimal.yaml'])
+  })
+
+  it('may have every key, with secrets and certificates in files', async () => {
+    const { settings, files } = await load('full.yaml')
+    const ca = `Some text before.\n${authority.cert}${authority.cert}`
+    const account = { username: secret('hookline'), password: secret(' with spaces \n') }
+    expect(settings.kafka).toEqual({
+      brokers: ['kafka-1:9092', '[fd00::2]:9093'],
+      clientId: 'hookline-eu',
+      tls: { ca, cert: client.cert, key: secret(client.key) },
+      sasl: { mechanism: 'scram-sha-512', ...account },
+    })
+    expect(settings.registry).toEqual({ url: 'https://registry.example.com/apis/ccompat/v7', auth: account })
+    expect(settings.collector).toEqual({
+      listen: { host: '::', port: 8000 },
+      operatorKey: secret('operator-key'),
+      maxBodyBytes: 1_048_576,
+      ratePerSource: 1_000,
+    })
+    expect(settings.network).toEqual({ allow: ['10.0.0.0/8', 'fd00::/8'], ports: [443, 8443], ca })
+    expect(settings.delivery).toMatchObject({ timeout: 2_500, schedule: [10_000, 10_000, 90_000], ordering: 'none' })
+    expect(settings.payload).toMatchObject({ userAgent: 'Acme', messageIdHeader: false, anonymousId: 'always' })
+    expect(settings.sources.map(({ writeKey }) => writeKey)).toEqual([secret('web-key'), secret('app-key')])
+    expect(settings.destinations.slice(0, 2)).toMatchObject([
+      {
+        ...{ id: 'crm', enabled: true, paused: true, sources: ['web', 'app.v2'] },
+        secrets: [secret('new-secret'), secret('old-secret')],
+        webhooks: [
+          { label: 'main', headers: { Authorization: 'Bearer crm-token', 'X-Empty': '' } },
+          { label: '1', url: 'https://10.1.2.3:8443/hooks?token=crm-query' },
+        ],
+      },
+      { id: 'warehouse', enabled: false, secrets: [secret('new-secret'), secret('schlüssel')] },
+    ])
+    expect(files).toContain('secrets/old')
+  })
+
+  it('takes one destination from each visible file of destinationsFrom, by name, relative names as everywhere', async () => {
+    const { settings, files } = await load('full.yaml')
+    expect(settings.destinations.map(({ id }) => id)).toEqual(['crm', 'warehouse', 'billing', 'erp'])
+    expect(settings.destinations[3]?.secrets).toEqual([secret('new-secret')])
+    expect(files.filter(file => file.startsWith('destinations.d'))).toEqual([
+      'destinations.d',
+      'destinations.d/10-billing.json',
+      'destinations.d/20-erp.yml',
+    ])
+  })
+
+  it('may be JSON, indented with tabs', async () => {
+    const input = {
+      $schema: './schema.json',
+      kafka: { brokers: ['kafka:9092'] },
+      registry: { url: 'http://registry:8081' },
+      sources: [{ id: 'web', writeKey: 'web-key' }],
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'https://crm.example.com/hooks' }] }],
+    }
+    await writeFile(join(folder, 'minimal.json'), JSON.stringify(input, null, '\t').replaceAll('/', '\\/'))
+    expect((await load('minimal.json')).settings).toEqual((await load('minimal.yaml')).settings)
+  })
+
+  it.each([
+    ['with a byte order mark', (text: string) => `\ufeff${text}`],
+    ['with the line ends of Windows', (text: string) => text.replaceAll('\n', '\r\n')],
+    ['with document markers', (text: string) => `%YAML 1.2\n---\n${text}...\n`],
+  ])('may be %s', async (_, change) => {
+    const minimal = await readFile(join(folder, 'minimal.yaml'), 'utf8')
+    await writeFile(join(folder, 'changed.yaml'), change(minimal))
+    expect((await load('changed.yaml')).settings).toEqual((await load('minimal.yaml')).settings)
+  })
+})
+
+describe('the environment', () => {
+  it('is put in after the file is parsed, once, with the type that the schema wants', async () => {
+    const injected = `x"}, y: [z \${HOST}`
+    const env = { BROKERS: 'kafka-1:9092, kafka-2:9092', HOST: 'registry', N: '6', SECRET: '123', EMPTY: '' }
+    const { settings } = await load('environment.yaml', { ...env, INJECTED: injected })
+    expect(settings.kafka).toMatchObject({
+      brokers: ['kafka-1:9092', 'kafka-2:9092'],
+      clientId: injected,
+    })
+    expect(settings.registry.url).toBe(`http://registry:8081/\${HOST}`)
+    expect(settings.topics).toEqual({ prefix: 'hookline', partitions: 6, replicationFactor: 1 })
+    expect(settings.payload.messageIdHeader).toBe(false)
+    expect(settings.sources[0]?.writeKey).toEqual(secret('123'))
+    expect(settings.destinations[0]).toMatchObject({ paused: true, secrets: [secret('fallback')] })
+    expect(settings.destinations[0]?.webhooks[0]?.headers).toEqual({
+      'X-Literal': `\${SECRET} $ $$ {SECRET}`,
+      'X-Lines': 'registry registry',
+    })
+  })
+})
+
+describe('secrets', () => {
+  it('are never printed', async () => {
+    const result = await loadConfigFile(join(folder, 'full.yaml'), {})
+    expect(`${JSON.stringify(result)}${inspect(result, { depth: 9 })}`).not.toMatch(
+      /web-key|app-key|operator-key|new-secret|old-secret|schlüssel|with spaces|BEGIN RSA/,
+    )
+  })
+})

@@ -1,0 +1,231 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../../src/adapters/clock.ts'
+import { type ConfigWatch, watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
+import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file.ts'
+import type { Settings } from '../../../../src/core/settings.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { createAuthority } from '../../../support/certificates.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+const config = (changes: { source?: string; clientId?: string; extra?: string } = {}): string => `
+kafka: { brokers: [a:9092], clientId: ${changes.clientId ?? 'hookline'} }
+registry: { url: http://registry:8081 }
+sources: [{ id: ${changes.source ?? 'web'}, writeKeyFile: secrets/web }]
+${changes.extra ?? ''}`
+
+const watches: ConfigWatch[] = []
+afterEach(() => {
+  for (const watch of watches.splice(0)) watch.close()
+})
+
+/** A configuration in its folder, watched by `look()`; `seen` is everything that was told. */
+async function watched(files: Record<string, string> = {}, adjust?: (settings: Settings) => Settings) {
+  const folder = await configFolder({ 'hookline.yaml': config(), 'secrets/web': 'first', ...files })
+  const path = join(folder, 'hookline.yaml')
+  const loaded = await loadConfigFile(path, {})
+  if (loaded.kind === 'refused') throw new Error(loaded.problems.map(formatProblem).join('\n'))
+  const seen: string[] = []
+  let settings = loaded.settings
+  const clock = new ManualClock()
+  const watch = watchConfigFile({
+    ...{ path, env: {}, clock, current: adjust?.(settings) ?? settings, ...(adjust && { adjust }) },
+    onChange(next, { live, needRestart }) {
+      settings = next
+      seen.push(`live ${live.join()} restart ${needRestart.join()}`)
+    },
+    onRefused: problems => seen.push(...problems.map(problem => formatProblem(problem).replace(`${folder}/`, ''))),
+  })
+  watches.push(watch)
+  await watch.check()
+  await watch.check()
+  return {
+    ...{ folder, path, seen, clock, watch },
+    settings: () => settings,
+    writeKey: () => settings.sources[0]?.writeKey.reveal(),
+    write: (name: string, content: string) => writeFile(join(folder, name), content),
+    /** What two looks tell: a change is taken up at the second one that sees it. */
+    async look() {
+      seen.length = 0
+      await watch.check()
+      await watch.check()
+      return [...seen]
+    },
+  }
+}
+
+describe('a change is taken up', () => {
+  it('edited in place', async () => {
+    const { write, look, settings, seen } = await watched()
+    expect(seen).toEqual([])
+    await write('hookline.yaml', config({ source: 'app' }))
+    expect(await look()).toEqual(['live sources restart '])
+    expect(settings().sources[0]?.id).toBe('app')
+    expect(await look()).toEqual([])
+  })
+
+  it('replaced by rename', async () => {
+    const { write, folder, path, look } = await watched()
+    await write('new', config({ source: 'app' }))
+    await rename(join(folder, 'new'), path)
+    expect(await look()).toEqual(['live sources restart '])
+  })
+
+  it('as Kubernetes swaps a mounted ConfigMap', async () => {
+    const { folder, write, path, look, settings } = await watched()
+    for (const [version, source] of [
+      ['..1', 'web'],
+      ['..2', 'app'],
+    ] as const) {
+      await mkdir(join(folder, version))
+      await write(`${version}/hookline.yaml`, config({ source }))
+    }
+    await symlink('..1', join(folder, '..data'))
+    await symlink('..data/hookline.yaml', join(folder, 'link'))
+    await rename(join(folder, 'link'), path)
+    expect(await look()).toEqual([])
+    await symlink('..2', join(folder, '..data_tmp'))
+    await rename(join(folder, '..data_tmp'), join(folder, '..data'))
+    expect(await look()).toEqual(['live sources restart '])
+    expect(settings().sources[0]?.id).toBe('app')
+  })
+
+  it('a secret in its file', async () => {
+    const { write, look, writeKey } = await watched()
+    await write('secrets/web', 'second\n')
+    expect(await look()).toEqual(['live sources restart '])
+    expect(writeKey()).toBe('second')
+  })
+
+  it('a certificate in its file', async () => {
+    const [before, after] = [createAuthority().cert, createAuthority().cert]
+    const extra = 'network: { caFile: ca.pem }'
+    const { write, look, settings } = await watched({ 'ca.pem': before, 'hookline.yaml': config({ extra }) })
+    await write('ca.pem', after)
+    expect(await look()).toEqual(['live network restart '])
+    expect(settings().network.ca).toBe(after)
+  })
+
+  it('a destination that gets a file, changes and loses it', async () => {
+    const extra = 'destinationsFrom: more'
+    const { write, folder, look, settings } = await watched({ 'more/README': '', 'hookline.yaml': config({ extra }) })
+    const ids = () => settings().destinations.map(({ id }) => id)
+    for (const id of ['crm', 'erp']) {
+      await write('more/a.yaml', `id: ${id}\nsources: [web]\nwebhooks: [{ url: https://a.example }]\n`)
+      expect(await look()).toEqual(['live destinations restart '])
+      expect(ids()).toEqual([id])
+    }
+    await rm(join(folder, 'more/a.yaml'))
+    expect(await look()).toEqual(['live destinations restart '])
+    expect(ids()).toEqual([])
+  })
+
+  it('by the clock, at the second look', async () => {
+    const { path, write } = await watched()
+    const loaded = await loadConfigFile(path, {})
+    const changed = new Promise<Settings>((resolve, reject) => {
+      const current = (loaded as Extract<typeof loaded, { kind: 'loaded' }>).settings
+      const interval = durationMs(2)
+      watches.push(
+        watchConfigFile({
+          ...{ path, env: {}, clock: systemClock, current, interval },
+          onChange: resolve,
+          onRefused: reject,
+        }),
+      )
+    })
+    await write('hookline.yaml', config({ source: 'app' }))
+    expect((await changed).sources[0]?.id).toBe('app')
+  })
+})
+
+describe('nothing is taken up', () => {
+  it('before a second look sees the same: the file may be half written', async () => {
+    const { write, watch, seen, look } = await watched()
+    await write('hookline.yaml', config({ source: 'ap' }))
+    await watch.check()
+    await write('hookline.yaml', config({ source: 'app' }))
+    await watch.check()
+    expect(seen).toEqual([])
+    expect(await look()).toEqual(['live sources restart '])
+  })
+
+  it('while the file is missing for a moment', async () => {
+    const { write, folder, path, watch, seen, look } = await watched()
+    await rename(path, join(folder, 'old'))
+    await watch.check()
+    await write('hookline.yaml', config())
+    expect(await look()).toEqual([])
+    expect(seen).toEqual([])
+  })
+
+  it('when only a comment changes', async () => {
+    const { write, look } = await watched()
+    await write('hookline.yaml', `# new\n${config()}`)
+    expect(await look()).toEqual([])
+  })
+
+  it('after it is closed, and no timer is left', async () => {
+    const { write, watch, clock, look } = await watched()
+    expect(clock.timers).toBe(1)
+    watch.close()
+    await write('hookline.yaml', config({ source: 'app' }))
+    expect(await look()).toEqual([])
+    expect(clock.timers).toBe(0)
+  })
+})
+
+describe('a bad file', () => {
+  it('is refused once for each content, and the last good one stays until it is mended', async () => {
+    const { write, look, settings } = await watched()
+    await write('hookline.yaml', config({ source: 'a b' }))
+    const [refusal] = await look()
+    expect(refusal).toContain('hookline.yaml:4:17: sources[0].id: must be')
+    expect(await look()).toEqual([])
+    await write('hookline.yaml', '[')
+    expect(await look()).toEqual([expect.stringContaining('hookline.yaml:1:2: is no valid YAML')])
+    expect(settings().sources[0]?.id).toBe('web')
+    await write('hookline.yaml', config({ source: 'app' }))
+    expect(await look()).toEqual(['live sources restart '])
+  })
+
+  it('stays refused while a file that it names is missing', async () => {
+    const { write, folder, look, writeKey } = await watched()
+    await rm(join(folder, 'secrets/web'))
+    expect(await look()).toEqual(['hookline.yaml:4:36: sources[0].writeKeyFile: "secrets/web" does not exist'])
+    await write('secrets/web', 'second')
+    expect(await look()).toEqual(['live sources restart '])
+    expect(writeKey()).toBe('second')
+  })
+
+  it('is told of when it is gone', async () => {
+    const { path, look } = await watched()
+    await rm(path)
+    expect(await look()).toEqual(['hookline.yaml:1:1: does not exist'])
+  })
+})
+
+describe('what needs a restart', () => {
+  it('is told of once, and does not take effect', async () => {
+    const { write, look, settings } = await watched()
+    await write('hookline.yaml', config({ clientId: 'other', source: 'app' }))
+    expect(await look()).toEqual(['live sources restart kafka'])
+    expect(settings().kafka.clientId).toBe('hookline')
+    await write('hookline.yaml', config({ clientId: 'other', source: 'app', extra: 'topics: { partitions: 3 }' }))
+    expect(await look()).toEqual(['live  restart kafka,topics'])
+    await write('hookline.yaml', config({ source: 'app' }))
+    expect(await look()).toEqual([])
+  })
+
+  it('is compared with what the process runs with', async () => {
+    const adjust = (settings: Settings): Settings => ({
+      ...settings,
+      kafka: { ...settings.kafka, brokers: ['b:9092'] },
+    })
+    const { write, look } = await watched({}, adjust)
+    await write('hookline.yaml', config({ source: 'app' }))
+    expect(await look()).toEqual(['live sources restart '])
+  })
+})

@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { runCommand } from '../../../support/command-io.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+
+const good = `kafka: { brokers: [a:9092] }
+registry: { url: http://registry:8081 }
+sources: [{ id: web, writeKey: "\${KEY:-web-key}" }]
+destinations:
+  - { id: crm, sources: [web], webhooks: [{ url: https://a.example }, { url: http://b.example }] }
+`
+const bad = good.replace('crm, sources', 'crm, paused: 1, sorces')
+
+async function check(config: string, argv: readonly string[] = []) {
+  const path = join(await configFolder({ 'hookline.yaml': config }), 'hookline.yaml')
+  const { code, out, err } = await runCommand(['check-config', '--config', path, ...argv])
+  return { path, code, out: out.replaceAll(path, 'FILE'), err: err.replaceAll(path, 'FILE') }
+}
+
+describe('hookline check-config', () => {
+  it('tells what it found and what is probably not meant', async () => {
+    expect(await check(good)).toMatchObject({
+      code: 0,
+      out: [
+        'FILE: 1 source, 1 destination, 2 webhooks',
+        'warning: destination crm: unsigned over http:// (webhook 1), receivers cannot tell who calls',
+        '',
+      ].join('\n'),
+      err: '',
+    })
+  })
+
+  it('tells the same as JSON', async () => {
+    const { code, out } = await check(good, ['--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toEqual({
+      ok: true,
+      ...{ sources: 1, destinations: 1, webhooks: 2 },
+      warnings: ['destination crm: unsigned over http:// (webhook 1), receivers cannot tell who calls'],
+      files: ['FILE'],
+    })
+  })
+
+  const lines = [
+    'FILE:5:5: destinations[0].sources: is missing',
+    'FILE:5:24: destinations[0].paused: must be true or false, not a number',
+    'FILE:5:27: destinations[0].sorces: unknown key (did you mean sources?)',
+    '',
+  ]
+  it('tells every problem on stderr, exit code 2', async () => {
+    expect(await check(bad)).toMatchObject({ code: 2, out: '', err: lines.join('\n') })
+  })
+
+  it('tells the problems as JSON too', async () => {
+    const { code, out, err } = await check(bad, ['--json'])
+    expect(code).toBe(2)
+    expect(err).toBe(lines.join('\n'))
+    const { ok, problems } = JSON.parse(out)
+    expect(ok).toBe(false)
+    expect(problems).toHaveLength(3)
+    expect(problems[2]).toEqual({
+      ...{ file: 'FILE', line: 5, column: 27, path: 'destinations[0].sorces' },
+      ...{ message: 'unknown key', hint: 'did you mean sources?' },
+    })
+  })
+
+  it('keeps a problem to its line, whatever a key is made of', async () => {
+    const { code, err } = await check(`${good}"\\e[2J\\nx": 1\n`)
+    expect(code).toBe(2)
+    expect(err).toMatch(/^FILE:6:1: \["\P{Cc}*"\]: unknown key\n$/u)
+  })
+
+  it('takes the file from HOOKLINE_CONFIG and the rest of the environment for the file', async () => {
+    const path = join(await configFolder({ 'hookline.yaml': good.replace(':-web-key', '') }), 'hookline.yaml')
+    expect(await runCommand(['check-config'], { env: { HOOKLINE_CONFIG: path, KEY: 'k' } })).toMatchObject({ code: 0 })
+    expect(await runCommand(['check-config'], { env: { HOOKLINE_CONFIG: path } })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(':3:32: sources[0].writeKey: KEY is not set in the environment'),
+    })
+  })
+
+  it('needs a file', async () => {
+    expect(await runCommand(['check-config'])).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/--config/),
+    })
+  })
+})
+
+describe('hookline config-schema', () => {
+  it('prints the JSON Schema', async () => {
+    const { code, out } = await runCommand(['config-schema'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      title: 'Hookline configuration',
+      type: 'object',
+      additionalProperties: false,
+    })
+  })
+})

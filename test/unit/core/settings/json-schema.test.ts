@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+import ajv from 'ajv/dist/2020.js'
+import { parse } from 'yaml'
+import { configurationJsonSchema, keysAt } from '../../../../src/core/settings/json-schema.ts'
+import { configCases } from '../../../support/config-cases.ts'
+
+const root = new URL('../../../../', import.meta.url)
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+const validate = new ajv.Ajv2020({ strict: true, strictTypes: false }).compile(configurationJsonSchema())
+
+type Node = { [key: string]: unknown; properties?: Record<string, Node>; items?: Node }
+
+/** Every key with the schema of its value. */
+function keysOf(node: Node, path = ''): [string, Node][] {
+  const own = Object.entries(node.properties ?? {}).flatMap(([key, value]): [string, Node][] => [
+    [`${path}${key}`, value],
+    ...keysOf(value, `${path}${key}.`),
+  ])
+  return [...own, ...(node.items === undefined ? [] : keysOf(node.items, path))]
+}
+
+describe('the JSON Schema', () => {
+  it('is the one in schemas/ (after a change: hookline config-schema > schemas/config.schema.json, npm run format)', () => {
+    expect(JSON.parse(read('schemas/config.schema.json'))).toEqual(configurationJsonSchema())
+  })
+
+  it('describes every key', () => {
+    const keys = keysOf(configurationJsonSchema() as Node)
+    expect(keys.length).toBeGreaterThan(70)
+    expect(keys.filter(([, { description }]) => typeof description !== 'string').map(([path]) => path)).toEqual([])
+  })
+
+  const accepted = readdirSync(new URL('test/fixtures/config/accepted', root)).filter(name => name.endsWith('.yaml'))
+  it.each(['deploy/local/hookline.yaml', ...accepted.map(name => `test/fixtures/config/accepted/${name}`)])(
+    'accepts %s',
+    path => {
+      expect([validate(parse(read(path))), validate.errors]).toEqual([true, null])
+    },
+  )
+
+  it.each([
+    'whole file: everything that is required',
+    'whole file: what is required within',
+    'an unknown key at the top',
+    'unknown keys deep down',
+    'values of a wrong type',
+    'numbers where text is meant',
+    'numbers out of bounds',
+    'durations',
+    'choices',
+    'ids',
+    'empty lists',
+    'six webhooks, the first surplus one is named, the others are looked at',
+    'three secrets',
+    'empty secrets',
+    'prefix of topics',
+    'product token',
+  ])('refuses: %s', title => {
+    const found = configCases('values').find(each => each.title === title)
+    expect(validate(parse(found?.text ?? ''))).toBe(false)
+  })
+
+  it('has no sample key and no loopback allowance as a default', () => {
+    const defaults = keysOf(configurationJsonSchema() as Node).map(([, node]) =>
+      JSON.stringify(node['default'] ?? null),
+    )
+    expect(defaults.filter(each => /127\.0\.0\.1|::1|localhost|key|secret/i.test(each))).toEqual(['"key"'])
+  })
+})
+
+describe('keysAt', () => {
+  it.each<[string, (string | number)[], string[]]>([
+    ['within a list', ['destinations', 3, 'webhooks', 0], ['id', 'url', 'headers']],
+    ['free keys', ['destinations', 0, 'webhooks', 0, 'headers'], []],
+    ['an unknown key', ['nowhere', 1, 'else'], []],
+  ])('%s', (_, path, keys) => expect(keysAt(path)).toEqual(keys))
+})
