@@ -1,0 +1,73 @@
+import type { Admin } from 'kafkajs'
+import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
+import type { KafkaClient } from './client.ts'
+import { codeOfThrown, kafkaError, topicMissing } from './errors.ts'
+import { loadKafkajs } from './library.ts'
+
+/**
+ * Connects with the first call. All reject with KafkaErrors. `describe` leaves out topics that do not exist; `create` resolves as well when
+ * somebody else was faster.
+ */
+export function createAdmin(kafka: KafkaClient): TopicAdmin {
+  const admin = kafka.admin()
+  let connected: Promise<void> | undefined
+
+  async function ask<T>(doing: string, request: () => Promise<T>): Promise<T> {
+    try {
+      connected ??= admin.connect()
+      await connected
+      return await request()
+    } catch (error) {
+      throw kafkaError(doing, error)
+    }
+  }
+
+  return {
+    listTopics: () => ask('topics cannot be listed', () => admin.listTopics()),
+    describe: topics => ask('topics cannot be described', () => describe(admin, topics)),
+    create: ({ name, partitions, replicationFactor, config }) =>
+      ask(`topic ${name} cannot be created`, async () => {
+        const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
+        const topic = { topic: name, numPartitions: partitions, replicationFactor, configEntries }
+        await admin.createTopics({ topics: [topic], waitForLeaders: true })
+      }),
+    close: () => admin.disconnect(),
+  }
+}
+
+async function describe(admin: Admin, topics: readonly string[]): Promise<readonly TopicDescription[]> {
+  const existing = new Set(await admin.listTopics())
+  const names = topics.filter(name => existing.has(name))
+  if (names.length === 0) return []
+  const { ConfigResourceTypes } = loadKafkajs()
+  const [metadata, { resources }] = await Promise.all([
+    admin.fetchTopicMetadata({ topics: names }),
+    admin.describeConfigs({
+      resources: names.map(name => ({ type: ConfigResourceTypes.TOPIC, name })),
+      includeSynonyms: false,
+    }),
+  ])
+  return metadata.topics.map(({ name, partitions }) => {
+    const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? []
+    return {
+      name,
+      partitions: partitions.length,
+      replicationFactor: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+      config: Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue])),
+    }
+  })
+}
+
+/** Over a connection of its own. @throws KafkaError `TOPIC_MISSING`, and what kafkajs throws. */
+export async function partitionCount(kafka: KafkaClient, topic: string): Promise<number> {
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+    return topics[0]?.partitions.length as number
+  } catch (error) {
+    throw codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicMissing(topic, error) : error
+  } finally {
+    await admin.disconnect()
+  }
+}

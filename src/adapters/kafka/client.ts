@@ -1,0 +1,73 @@
+import type { Admin, Consumer, ConsumerConfig, KafkaConfig, Producer, ProducerConfig, SASLOptions } from 'kafkajs'
+import type { Logger } from '../../core/ports.ts'
+import type { Settings } from '../../core/settings.ts'
+import { loadKafkajs } from './library.ts'
+import { kafkajsLogCreator } from './log.ts'
+
+/** Every value given: under NODE_ENV=test kafkajs has other defaults. */
+const retryShape = { factor: 0.2, multiplier: 2 }
+/** More tries make the loss of a coordinator longer, not shorter: kafkajs finds the new one only when they are over. */
+export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
+/** Together some eight seconds: the election of a new leader takes three to five. */
+export const producerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 1_000, retries: 10 }
+
+/** TLS handshakes need more than kafkajs's one second. */
+const connectionTimeoutMs = 5_000
+const authenticationTimeoutMs = 10_000
+/** A broker that is gone without a word is noticed after this long. */
+const requestTimeoutMs = 10_000
+/** New partitions and moved leaders are seen after this long at the latest. */
+export const metadataMaxAgeMs = 30_000
+
+/** Makes kafkajs's parts with the connection settings of an installation. */
+export interface KafkaClient {
+  /** kafkajs shares committed offsets between the consumers of one client and group: so each gets a client of its own. */
+  consumer(config: ConsumerConfig): Consumer
+  producer(config: ProducerConfig): Producer
+  admin(): Admin
+}
+
+/** Connects nowhere yet. @throws KafkaError `LIBRARY_VERSION` when kafkajs is not the version that our patches are for. */
+export function createKafka(settings: Settings['kafka'], logger: Logger): KafkaClient {
+  const { Kafka, logLevel } = loadKafkajs()
+  const config: KafkaConfig = {
+    ...connectionOf(settings),
+    connectionTimeout: connectionTimeoutMs,
+    authenticationTimeout: authenticationTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    retry: consumerRetry,
+    logLevel: logLevel.INFO,
+    logCreator: kafkajsLogCreator(logger),
+  }
+  return {
+    consumer: consumerConfig => new Kafka(config).consumer(consumerConfig),
+    producer: producerConfig => new Kafka(config).producer(producerConfig),
+    admin: () => new Kafka(config).admin({ retry: consumerRetry }),
+  }
+}
+
+/** Where the brokers are and how we show who we are. */
+export function connectionOf({ brokers, clientId, tls, sasl }: Settings['kafka']): KafkaConfig {
+  return {
+    brokers: [...brokers],
+    clientId,
+    ...(tls === undefined
+      ? {}
+      : {
+          ssl: {
+            ...(tls.ca === undefined ? {} : { ca: [tls.ca] }),
+            ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+            ...(tls.key === undefined ? {} : { key: tls.key.reveal() }),
+          },
+        }),
+    ...(sasl === undefined
+      ? {}
+      : {
+          sasl: {
+            mechanism: sasl.mechanism,
+            username: sasl.username.reveal(),
+            password: sasl.password.reveal(),
+          } as SASLOptions,
+        }),
+  }
+}

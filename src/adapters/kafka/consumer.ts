@@ -1,0 +1,221 @@
+import type { Consumer } from 'kafkajs'
+import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../core/ports.ts'
+import { type DurationMs, durationMs } from '../../core/units.ts'
+import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from './client.ts'
+import { type Commits, createCommits } from './commits.ts'
+import { codeOfThrown, KafkaError, kafkaError, topicMissing } from './errors.ts'
+import { handOver } from './hand-over.ts'
+import type { Batch, Cluster } from './internals.ts'
+import { loadKafkajs } from './library.ts'
+import { type LostPosition, Member } from './member.ts'
+import { Partitions } from './partitions.ts'
+import { setGroupHooks } from './patches/group-hooks.ts'
+
+export interface ConsumerDeps {
+  readonly kafka: KafkaClient
+  readonly groupId: string
+  readonly topics: readonly string[]
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The consumer has ended and will not start again: the process has to exit. */
+  readonly onFatal: (error: KafkaError) => void
+  readonly onPositionLost: (loss: LostPosition) => void
+}
+
+const groupTiming = { sessionTimeout: 6_000, heartbeatInterval: 500, rebalanceTimeout: 15_000 }
+/** How soon at the latest a resumed partition is fetched, and a rebalance noticed. */
+const maxWaitTimeInMs = 100
+/** Bounds what is thrown away when a partition is paused during a fetch. */
+const fetchSize = { maxBytesPerPartition: 1024 * 1024, maxBytes: 8 * 1024 * 1024 }
+/** Answers by which the brokers show that they still serve us as a member. */
+const signsOfLife: ReadonlySet<string> = new Set(['Fetch', 'Heartbeat', 'SyncGroup'])
+/** How long the last commit is tried for. */
+const stopLimitMs = 10_000
+const stopAgainAfter = durationMs(50)
+
+/** A member of a group, on kafkajs; `start` rejects with a KafkaError (`TOPIC_MISSING`, `ECONNREFUSED`, …). */
+export function createConsumer(deps: ConsumerDeps): LogConsumer {
+  return new GroupConsumer(deps)
+}
+
+/** What exists from `start` on. */
+interface Parts {
+  readonly consumer: Consumer
+  readonly member: Member
+  readonly commits: Commits
+}
+
+class GroupConsumer implements LogConsumer {
+  readonly #deps: ConsumerDeps
+  readonly #owned = new Partitions()
+  readonly #joined = Promise.withResolvers<void>()
+  #parts: Parts | undefined
+  #hasJoined = false
+  #isStopping = false
+  #lastHeard: number
+
+  constructor(deps: ConsumerDeps) {
+    this.#deps = deps
+    this.#lastHeard = deps.clock.monotonic()
+    this.#joined.promise.catch(() => undefined)
+  }
+
+  async start(handlers: LogConsumerHandlers): Promise<void> {
+    const { groupId, topics } = this.#deps
+    if (this.#parts !== undefined) throw new Error(`consumer of ${groupId} started twice`)
+    this.#parts = this.#build(handlers)
+    const { consumer } = this.#parts
+    try {
+      await consumer.connect()
+      for (const topic of topics) await subscribe(consumer, topic)
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        eachBatch: ({ batch, resolveOffset }) => this.#take(batch as unknown as Batch, resolveOffset, handlers),
+      })
+      await this.#joined.promise
+      this.#hasJoined = true
+    } catch (error) {
+      await this.#leave()
+      throw kafkaError(`group ${groupId} cannot be joined`, error)
+    }
+  }
+
+  pause(partition: TopicPartition): void {
+    const owned = this.#owned.get(partition)
+    if (owned === undefined || owned.paused) return
+    owned.paused = true
+    this.#parts?.member.settled?.pause([{ topic: owned.topic, partitions: [owned.partition] }])
+  }
+
+  resume(partition: TopicPartition): void {
+    const owned = this.#owned.get(partition)
+    if (owned === undefined || !owned.paused) return
+    owned.paused = false
+    this.#parts?.member.settled?.resume([{ topic: owned.topic, partitions: [owned.partition] }])
+  }
+
+  seek(partition: TopicPartition, offset: number): void {
+    const owned = this.#owned.get(partition)
+    if (owned === undefined) return
+    owned.next = offset
+    this.#parts?.member.settled?.seek({ topic: owned.topic, partition: owned.partition, offset: String(offset) })
+  }
+
+  silence(): DurationMs {
+    return durationMs(Math.floor(this.#deps.clock.monotonic() - this.#lastHeard))
+  }
+
+  async stop(): Promise<void> {
+    if (this.#parts === undefined || this.#isStopping) return
+    this.#isStopping = true
+    const isCommitted = this.#owned.all().length === 0 || (await this.#commitLast(this.#parts))
+    if (!isCommitted)
+      this.#deps.logger.warn(
+        { group: this.#deps.groupId },
+        'stopped without a last commit: some records will come again',
+      )
+    await this.#leave()
+  }
+
+  #build(handlers: LogConsumerHandlers): Parts {
+    const { clock, logger } = this.#deps
+    const owned = this.#owned
+    const member: Member = new Member({
+      ...this.#deps,
+      owned,
+      handlers,
+      flush: (group, limit) => commits.flush(group, limit),
+      onJoined: this.#joined.resolve,
+    })
+    const commits = createCommits({
+      owned,
+      positions: () => handlers.positions(),
+      group: () => member.settled,
+      clock,
+      logger,
+    })
+    const consumer = createKafkajsConsumer(this.#deps, member)
+    consumer.on(consumer.events.REQUEST, ({ payload }) => {
+      if (signsOfLife.has(payload.apiName)) this.#lastHeard = clock.monotonic()
+    })
+    consumer.on(consumer.events.CRASH, ({ payload }) => this.#onCrash(payload, member))
+    commits.start()
+    return { consumer, member, commits }
+  }
+
+  #onCrash({ error, restart }: { error: Error; restart: boolean }, member: Member): void {
+    const { groupId, logger, onFatal } = this.#deps
+    member.forget()
+    if (this.#isStopping) return
+    const crash = kafkaError(`consumer of ${groupId} has crashed`, error)
+    if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; it starts again`)
+    else if (this.#hasJoined) onFatal(crash)
+    else this.#joined.reject(crash)
+  }
+
+  /** Nothing may be thrown into kafkajs, which would try the same for ever. What a handler throws is a bug and ends the process. */
+  async #take(batch: Batch, resolve: (offset: string) => void, handlers: LogConsumerHandlers): Promise<void> {
+    const partition = this.#owned.get(batch)
+    if (partition === undefined) return
+    const isOurs = (): boolean => !this.#isStopping && this.#owned.get(partition) === partition
+    try {
+      await handOver(batch, partition, isOurs, handlers)
+      if (isOurs()) resolve(String(partition.next - 1))
+    } catch (cause) {
+      this.#isStopping = true
+      const line = `records of ${batch.topic}/${batch.partition} cannot be handed over`
+      this.#deps.onFatal(new KafkaError(line, { code: 'BUG', retriable: false, cause }))
+    }
+  }
+
+  async #commitLast({ member, commits }: Parts): Promise<boolean> {
+    const { clock } = this.#deps
+    const deadline = clock.monotonic() + stopLimitMs
+    for (let left = stopLimitMs; left > 0; left = deadline - clock.monotonic()) {
+      const group = await member.untilSettled(durationMs(left))
+      if (group !== undefined && (await commits.flush(group, durationMs(left)))) return true
+      await new Promise<void>(resolve => clock.after(stopAgainAfter, resolve))
+    }
+    return false
+  }
+
+  async #leave(): Promise<void> {
+    this.#isStopping = true
+    const { groupId, logger } = this.#deps
+    this.#parts?.commits.stop()
+    this.#parts?.member.end()
+    await this.#parts?.consumer.disconnect().catch((error: unknown) => {
+      logger.debug({ group: groupId, code: codeOfThrown(error) }, 'left the group without a word')
+    })
+    this.#joined.reject(new KafkaError(`consumer of ${groupId} is stopped`, { code: 'CLOSED', retriable: false }))
+  }
+}
+
+function createKafkajsConsumer({ kafka, groupId }: ConsumerDeps, member: Member): Consumer {
+  const { roundRobin } = loadKafkajs().PartitionAssigners
+  return kafka.consumer({
+    groupId,
+    ...groupTiming,
+    ...fetchSize,
+    maxWaitTimeInMs,
+    metadataMaxAge: metadataMaxAgeMs,
+    allowAutoTopicCreation: false,
+    retry: consumerRetry,
+    partitionAssigners: [
+      config => {
+        // The only place where kafkajs shows which cluster is this consumer's.
+        setGroupHooks(config.cluster as unknown as Cluster, member)
+        return roundRobin(config)
+      },
+    ],
+  })
+}
+
+async function subscribe(consumer: Consumer, topic: string): Promise<void> {
+  try {
+    await consumer.subscribe({ topic, fromBeginning: true })
+  } catch (error) {
+    throw codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicMissing(topic, error) : error
+  }
+}

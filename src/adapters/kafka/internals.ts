@@ -1,0 +1,100 @@
+import { createRequire } from 'node:module'
+
+/**
+ * The parts of kafkajs that its types do not show and that we call or replace. They hold for exactly one version: see `library.ts`.
+ * Offsets are decimal strings there.
+ */
+
+export interface TopicPartitions<Partition = { readonly partition: number }> {
+  readonly topic: string
+  readonly partitions: readonly Partition[]
+}
+
+export interface FetchedMessage {
+  readonly offset: string
+  readonly timestamp: string
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers?: Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>
+  readonly isControlRecord?: boolean
+  readonly batchContext?: { readonly producerId: string; readonly inTransaction: boolean }
+}
+
+export interface FetchedPartition {
+  readonly partition: number
+  readonly highWatermark: string
+  abortedTransactions?: readonly { readonly producerId: string; readonly firstOffset: string }[]
+  messages: FetchedMessage[]
+}
+
+export interface Broker {
+  fetch(request: {
+    readonly maxWaitTime: number
+    readonly minBytes: number
+    readonly maxBytes: number
+    readonly isolationLevel: number
+    readonly topics: readonly TopicPartitions<{ partition: number; fetchOffset: string; maxBytes: number }>[]
+  }): Promise<{ readonly responses: readonly { topicName: string; partitions: readonly FetchedPartition[] }[] }>
+  offsetFetch(request: { readonly groupId: string; readonly topics: readonly TopicPartitions[] }): Promise<{
+    readonly responses: readonly TopicPartitions<{ partition: number; offset: string; metadata: string | null }>[]
+  }>
+}
+
+export interface Cluster {
+  connect(): Promise<void>
+  disconnect(): Promise<void>
+  addTargetTopic(topic: string): Promise<void>
+  refreshMetadata(): Promise<void>
+  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[]
+  findBroker(node: { readonly nodeId: number | string }): Promise<Broker>
+  fetchTopicsOffset(
+    topics: readonly (TopicPartitions & { readonly fromBeginning: boolean })[],
+  ): Promise<readonly TopicPartitions<{ partition: number; offset: string }>[]>
+}
+
+/** What one fetch brought of one partition. */
+export interface Batch {
+  readonly topic: string
+  readonly partition: number
+  readonly fetchedOffset: string
+  readonly highWatermark: string
+  /** Without aborted and control records. */
+  readonly messages: readonly FetchedMessage[]
+  readonly rawMessages: readonly FetchedMessage[]
+  lastOffset(): string
+  isEmpty(): boolean
+}
+
+export interface ConsumerGroup {
+  readonly cluster: Cluster
+  readonly groupId: string
+  readonly coordinator: Broker
+  readonly generationId: number
+  readonly memberId: string | null
+  assigned(): readonly { readonly topic: string; readonly partitions: readonly number[] }[]
+  pause(partitions: readonly { topic: string; partitions: readonly number[] }[]): void
+  resume(partitions: readonly { topic: string; partitions: readonly number[] }[]): void
+  seek(position: { topic: string; partition: number; offset: string }): void
+  commitOffsets(offsets: {
+    topics: readonly TopicPartitions<{ partition: number; offset: string; metadata: string }>[]
+  }): Promise<void>
+  leave(): Promise<void>
+  joinAndSync(): Promise<void>
+  fetch(nodeId: string): Promise<readonly Batch[]>
+  recoverFromOffsetOutOfRange(error: { readonly topic: string; readonly partition: number }): Promise<void>
+}
+
+const require = createRequire(import.meta.url)
+
+/** The export of one of kafkajs's own files, `consumer/batch` for example. */
+export function internal<T>(file: string): T {
+  return require(`kafkajs/src/${file}`) as T
+}
+
+/** Replaces the export of one of kafkajs's own files; who has loaded the file before keeps the old one. */
+export function replaceInternal<T>(file: string, replacement: T): void {
+  internal(file)
+  const loaded = require.cache[require.resolve(`kafkajs/src/${file}`)]
+  if (loaded === undefined) throw new Error(`kafkajs/src/${file} is not in the module cache`)
+  loaded.exports = replacement
+}

@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module'
+import type * as Kafkajs from 'kafkajs'
+import { registerCodecs } from './codecs.ts'
+import { KafkaError } from './errors.ts'
+import { cureAbortedRecords } from './patches/aborted-records.ts'
+import { cureEmptyBatch } from './patches/empty-batch.ts'
+import { hookGroups } from './patches/group-hooks.ts'
+import { cureHugeBatch } from './patches/huge-batch.ts'
+import { cureIdleTimer } from './patches/idle-timer.ts'
+import { cureLateBatch } from './patches/late-batch.ts'
+
+/** The version that our patches were made for and are tested with; kafkajs gets no releases any more. */
+const patchedVersion = '2.2.4'
+
+const require = createRequire(import.meta.url)
+let library: typeof Kafkajs | undefined
+
+/**
+ * kafkajs with its cures and codecs; everything of ours gets it from here.
+ * @throws KafkaError `LIBRARY_VERSION` when another version is installed.
+ */
+export function loadKafkajs(): typeof Kafkajs {
+  if (library !== undefined) return library
+  const { version } = require('kafkajs/package.json') as { version: string }
+  assertVersion(version)
+  for (const cure of [cureEmptyBatch, cureHugeBatch, cureAbortedRecords, cureIdleTimer, cureLateBatch, hookGroups])
+    cure()
+  const loaded = require('kafkajs') as typeof Kafkajs
+  registerCodecs(loaded)
+  library = loaded
+  return loaded
+}
+
+/** @throws KafkaError `LIBRARY_VERSION` */
+export function assertVersion(version: string): void {
+  if (version === patchedVersion) return
+  throw new KafkaError(
+    `kafkajs ${version} is installed, but its cures here hold for ${patchedVersion} only: install exactly that (npm ci)`,
+    { code: 'LIBRARY_VERSION', retriable: false },
+  )
+}

@@ -1,0 +1,205 @@
+import type { Clock, LogConsumerHandlers, Logger, Position, TopicPartition } from '../../core/ports.ts'
+import { type DurationMs, durationMs } from '../../core/units.ts'
+import { type AssignmentChange, assignmentChange, type Membership, membershipOf, offsetOf } from './assignment.ts'
+import { codeOfThrown, KafkaError } from './errors.ts'
+import type { Batch, ConsumerGroup } from './internals.ts'
+import { byTopic, type OwnedPartition, type Partitions } from './partitions.ts'
+import type { GroupHooks } from './patches/group-hooks.ts'
+
+/** A part of the log that cannot be read: deleted before it was, or cut off. */
+export interface LostPosition extends TopicPartition {
+  readonly from: number
+  /** Above `from`: the records between are gone. Below: the log now ends here, and what it had up to `from` and beyond is not known. */
+  readonly to: number
+}
+
+export interface MemberDeps {
+  readonly owned: Partitions
+  readonly handlers: LogConsumerHandlers
+  /** Commits what is done; the old generation's last word before a rejoin. */
+  readonly flush: (group: ConsumerGroup, limit: DurationMs) => Promise<boolean>
+  readonly onJoined: () => void
+  readonly onPositionLost: (loss: LostPosition) => void
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Below the session time-out, of which nobody is heard of us while we wait. */
+const lastCommitLimit = durationMs(2_000)
+const askAttempts = 5
+const askAgainAfter = durationMs(200)
+
+/** Our place in the group: what is ours, from one join to the next. */
+export class Member implements GroupHooks {
+  readonly #deps: MemberDeps
+  #settled: ConsumerGroup | undefined
+  #joining: Promise<void> | undefined
+  #joins = 0
+  #last: Membership | undefined
+  #isEnded = false
+  #waiting: (() => void)[] = []
+
+  constructor(deps: MemberDeps) {
+    this.#deps = deps
+  }
+
+  /** The group while its last join is complete and no other has begun: only then is anything fetched or committed. */
+  get settled(): ConsumerGroup | undefined {
+    return this.#settled
+  }
+
+  /** The same, waited for; undefined when it takes longer than `limit`. */
+  async untilSettled(limit: DurationMs): Promise<ConsumerGroup | undefined> {
+    if (this.#settled === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#waiting.push(resolve)
+      const cancel = this.#deps.clock.after(limit, resolve)
+      await promise
+      cancel()
+    }
+    return this.#settled
+  }
+
+  /** We are out of the group: others may have all that was ours. */
+  forget(): void {
+    const { owned, handlers } = this.#deps
+    const lost = owned.all()
+    this.#settled = undefined
+    this.#last = undefined
+    for (const partition of lost) owned.delete(partition)
+    if (lost.length > 0) handlers.onRevoked(lost.map(partitionOf))
+  }
+
+  /** No join from now on. */
+  end(): void {
+    this.#isEnded = true
+  }
+
+  /** Fetches of several brokers may each find that a join is needed: they share one. */
+  join(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
+    this.#joining ??= this.#rejoin(group, join).finally(() => {
+      this.#joining = undefined
+    })
+    return this.#joining
+  }
+
+  async fetch(fetch: () => Promise<readonly Batch[]>): Promise<readonly Batch[]> {
+    await this.#joining?.catch(() => undefined)
+    if (this.#settled === undefined) throw rejoinNeeded()
+    const joins = this.#joins
+    try {
+      return await fetch()
+    } catch (error) {
+      // Another broker's fetch has led to a rejoin meanwhile; what this one stumbled over belongs to the time before.
+      if (this.#joins !== joins) return []
+      throw error
+    }
+  }
+
+  async outOfRange(group: ConsumerGroup, { topic, partition }: TopicPartition): Promise<void> {
+    const { owned, handlers, onPositionLost } = this.#deps
+    const at = owned.get({ topic, partition })
+    if (at === undefined) return
+    const from = at.next
+    const [beginning, end] = await Promise.all([offsetOf(group, at, 'beginning'), offsetOf(group, at, 'end')])
+    const to = nearest(from, beginning, end)
+    if (owned.get(at) !== at || at.next !== from || to === from) return
+    at.next = to
+    group.seek({ topic, partition, offset: String(to) })
+    onPositionLost({ topic, partition, from, to })
+    if (to > from) handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end })
+    else this.#startAgain(group, { topic, partition, next: to, paused: false, committed: undefined })
+  }
+
+  /** The log was cut behind our position: offsets are given out anew, and what is tracked of the old ones says nothing about them. */
+  #startAgain(group: ConsumerGroup, partition: OwnedPartition): void {
+    const { owned, handlers } = this.#deps
+    owned.add(partition)
+    group.resume([{ topic: partition.topic, partitions: [partition.partition] }])
+    handlers.onRevoked([partitionOf(partition)])
+    handlers.onAssigned([positionOf(partition)])
+  }
+
+  async #rejoin(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
+    if (this.#isEnded) throw ended(group)
+    // The old generation's last word. Here a cooperative member will also drain and give up what it was asked for.
+    if (this.#settled === group && group.memberId !== null) await this.#deps.flush(group, lastCommitLimit)
+    this.#settled = undefined
+    await joinAnew(join)
+    const change = await this.#askForChange(group)
+    if (this.#isEnded) {
+      await group.leave()
+      throw ended(group)
+    }
+    this.#apply(group, change)
+    this.#last = membershipOf(group)
+    this.#joins++
+    this.#settled = group
+    this.#deps.onJoined()
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  /** Until it is known from where to go on nothing may be fetched: when nobody says, the group is joined again. */
+  async #askForChange(group: ConsumerGroup): Promise<AssignmentChange> {
+    const { owned, clock, logger } = this.#deps
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await assignmentChange(group, owned.all(), this.#last)
+      } catch (error) {
+        logger.debug({ group: group.groupId, code: codeOfThrown(error) }, 'committed offsets cannot be read')
+        if (attempt === askAttempts || this.#isEnded) throw rejoinNeeded()
+        await new Promise<void>(resolve => clock.after(askAgainAfter, resolve))
+        await group.cluster.refreshMetadata().catch(() => undefined)
+      }
+    }
+  }
+
+  /** In one go, so that nobody sees half an assignment. */
+  #apply(group: ConsumerGroup, { lost, gained }: AssignmentChange): void {
+    const { owned, handlers } = this.#deps
+    for (const partition of lost) owned.delete(partition)
+    if (lost.length > 0) handlers.onRevoked(lost.map(partitionOf))
+    for (const partition of gained) owned.add(partition)
+    group.resume(byTopic([...lost, ...gained], ({ partition }) => partition))
+    if (gained.length > 0) handlers.onAssigned(gained.map(positionOf))
+    for (const partition of owned.all()) {
+      if (partition.paused) group.pause([{ topic: partition.topic, partitions: [partition.partition] }])
+      group.seek({ ...partitionOf(partition), offset: String(partition.next) })
+    }
+  }
+}
+
+/** kafkajs stops trying when it cannot find the coordinator in the middle of a restart of the brokers: that is no reason to end. */
+async function joinAnew(join: () => Promise<void>): Promise<void> {
+  try {
+    await join()
+  } catch (error) {
+    throw (error as Error).name === 'KafkaJSGroupCoordinatorNotFound' ? rejoinNeeded() : error
+  }
+}
+
+/** By its type kafkajs knows that it has to join again, by the flag that it may try. */
+function rejoinNeeded(): Error {
+  return Object.assign(new Error('the group has to be joined again'), {
+    type: 'REBALANCE_IN_PROGRESS',
+    retriable: true,
+  })
+}
+
+function ended({ groupId }: ConsumerGroup): KafkaError {
+  return new KafkaError(`consumer of ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
+}
+
+/** Where to go on when the log has nothing at a position (any more): within the log, as near as can be. */
+export function nearest(position: number, beginning: number, end: number): number {
+  return Math.min(Math.max(position, beginning), end)
+}
+
+const partitionOf = ({ topic, partition }: TopicPartition): TopicPartition => ({ topic, partition })
+
+const positionOf = ({ topic, partition, next, committed }: OwnedPartition): Position => ({
+  topic,
+  partition,
+  offset: next,
+  metadata: committed?.metadata ?? '',
+})

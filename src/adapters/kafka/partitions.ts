@@ -1,0 +1,48 @@
+import type { TopicPartition } from '../../core/ports.ts'
+
+/** What the group has committed of a partition. */
+export interface Committed {
+  readonly offset: number
+  readonly metadata: string
+}
+
+/** A partition from its assignment to its revocation; a new assignment makes a new one. */
+export interface OwnedPartition extends TopicPartition {
+  /** The offset that is handed over next. What a fetch brings below it was handed over already, what begins above it left some out. */
+  next: number
+  paused: boolean
+  /** Undefined: nothing, or nothing that holds. */
+  committed: Committed | undefined
+}
+
+/** The partitions that are ours. */
+export class Partitions {
+  readonly #byKey = new Map<string, OwnedPartition>()
+
+  get({ topic, partition }: TopicPartition): OwnedPartition | undefined {
+    return this.#byKey.get(keyOf(topic, partition))
+  }
+
+  add(owned: OwnedPartition): void {
+    this.#byKey.set(keyOf(owned.topic, owned.partition), owned)
+  }
+
+  delete({ topic, partition }: TopicPartition): void {
+    this.#byKey.delete(keyOf(topic, partition))
+  }
+
+  all(): readonly OwnedPartition[] {
+    return [...this.#byKey.values()]
+  }
+}
+
+const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`
+
+/** As kafkajs wants them: the partitions of each topic together. */
+export function byTopic<Item extends TopicPartition, Partition>(
+  items: readonly Item[],
+  of: (item: Item) => Partition,
+): readonly { readonly topic: string; readonly partitions: readonly Partition[] }[] {
+  const grouped = Map.groupBy(items, ({ topic }) => topic)
+  return [...grouped].map(([topic, partitions]) => ({ topic, partitions: partitions.map(of) }))
+}

@@ -1,0 +1,44 @@
+import type { TopicPartition } from '../../../core/ports.ts'
+import { type Batch, type Cluster, type ConsumerGroup, internal } from '../internals.ts'
+
+/** What a consumer of ours does around the steps of its group. Groups of others go on as they are. */
+export interface GroupHooks {
+  /** Around every join, whoever of kafkajs starts it: nothing is fetched by its caller before this resolves. */
+  join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
+  /** Around every fetch from one broker. */
+  fetch(fetch: () => Promise<readonly Batch[]>): Promise<readonly Batch[]>
+  /** Instead of kafkajs's own way, which commits -2 or -1 for the group and goes on at that end of the log. */
+  outOfRange(group: ConsumerGroup, partition: TopicPartition): Promise<void>
+}
+
+/** By cluster: each consumer has its own, and is told of it before it has a group. */
+const hooksOf = new WeakMap<Cluster, GroupHooks>()
+
+export function setGroupHooks(cluster: Cluster, hooks: GroupHooks): void {
+  hooksOf.set(cluster, hooks)
+}
+
+/** kafkajs has no hook that is awaited before partitions are given up, and none before the new ones are fetched. */
+export function hookGroups(): void {
+  const { prototype } = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup')
+  const { joinAndSync, fetch, recoverFromOffsetOutOfRange } = prototype
+
+  prototype.joinAndSync = function (this: ConsumerGroup) {
+    const join = (): Promise<void> => joinAndSync.call(this)
+    return hooksOf.get(this.cluster)?.join(this, join) ?? join()
+  }
+  prototype.fetch = async function (this: ConsumerGroup, nodeId) {
+    const fetchHere = (): Promise<readonly Batch[]> => fetch.call(this, nodeId)
+    const batches = await (hooksOf.get(this.cluster)?.fetch(fetchHere) ?? fetchHere())
+    if (hooksOf.has(this.cluster)) batches.forEach(showFiltered)
+    return batches
+  }
+  prototype.recoverFromOffsetOutOfRange = function (this: ConsumerGroup, error) {
+    return hooksOf.get(this.cluster)?.outOfRange(this, error) ?? recoverFromOffsetOutOfRange.call(this, error)
+  }
+}
+
+/** Batches of which nothing is left (markers, aborted records) come to `eachBatch` too: else their offsets would never be committed. */
+function showFiltered(batch: Batch): void {
+  batch.isEmpty = () => batch.rawMessages.length === 0
+}

@@ -1,0 +1,218 @@
+import type { Producer, RecordMetadata } from 'kafkajs'
+import { partitionFor } from '../../core/message/event.ts'
+import type { Cancel, Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
+import { durationMs } from '../../core/units.ts'
+import { partitionCount } from './admin.ts'
+import { batchLength, batchLimits, isWorthHalving, recordBytes } from './batch.ts'
+import { type KafkaClient, metadataMaxAgeMs, producerRetry } from './client.ts'
+import { codeOfThrown, KafkaError, kafkaError, topicMissing } from './errors.ts'
+import { loadKafkajs } from './library.ts'
+import { Rounds } from './rounds.ts'
+
+export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
+
+export interface ProducerDeps {
+  readonly kafka: KafkaClient
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly compression?: Compression
+}
+
+/** How long a record waits for others to the same partition. */
+const linger = durationMs(5)
+/** How long the leader may wait for the replicas: less than the request may take, so that its answer comes. */
+const replicationTimeoutMs = 8_000
+
+type OnAck = (error: Error | undefined) => void
+
+interface Queued {
+  readonly record: OutgoingRecord
+  readonly bytes: number
+  readonly round: number
+  readonly onAck: OnAck
+}
+
+/** What waits for one partition. One request at a time: records stay in order. */
+interface Lane {
+  queue: Queued[]
+  bytes: number
+  isSending: boolean
+}
+
+interface Topic {
+  /** Known after the first look; each request brings it up to date. */
+  partitions: number | undefined
+  /** What came before that. */
+  waiting: Queued[]
+  readonly lanes: Map<number, Lane>
+}
+
+/**
+ * A producer on kafkajs: one request for each partition, because one for several may leave records out and say nothing (tulios/kafkajs#1798),
+ * and its answer is checked. Connects with the first record. Errors are KafkaErrors: `TOPIC_MISSING`, `MESSAGE_TOO_LARGE`, `UNANSWERED`, ….
+ */
+export function createProducer(deps: ProducerDeps): LogProducer {
+  return new BatchingProducer(deps)
+}
+
+class BatchingProducer implements LogProducer {
+  readonly #deps: ProducerDeps
+  readonly #producer: Producer
+  readonly #topics = new Map<string, Topic>()
+  readonly #rounds = new Rounds()
+  #connected: Promise<void> | undefined
+  #lingering: Cancel | undefined
+  /** Where records without key go for now; moves on with each flush, so that they make batches. */
+  #spread = 0
+  #isStopped = false
+
+  constructor(deps: ProducerDeps) {
+    this.#deps = deps
+    this.#producer = deps.kafka.producer({
+      allowAutoTopicCreation: false,
+      metadataMaxAge: metadataMaxAgeMs,
+      retry: producerRetry,
+      // Each record names its partition; kafkajs only shows here how many it knows of.
+      createPartitioner:
+        () =>
+        ({ topic, partitionMetadata, message }) => {
+          this.#topic(topic).partitions = partitionMetadata.length
+          return message.partition as number
+        },
+    })
+  }
+
+  append(topic: string, record: OutgoingRecord, onAck: OnAck): void {
+    if (this.#isStopped) {
+      const closed = new KafkaError('the producer is stopped', { code: 'CLOSED', retriable: false })
+      return queueMicrotask(() => onAck(closed))
+    }
+    const queued = { record, bytes: recordBytes(record), round: this.#rounds.enter(), onAck }
+    const { partitions, waiting } = this.#topic(topic)
+    if (partitions !== undefined) return this.#enqueue(topic, partitions, queued)
+    waiting.push(queued)
+    if (waiting.length === 1) void this.#look(topic)
+  }
+
+  async flush(): Promise<void> {
+    const ended = this.#rounds.ended()
+    this.#sendAll()
+    await ended
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.flush()
+    if (this.#connected !== undefined) await this.#producer.disconnect()
+  }
+
+  #topic(name: string): Topic {
+    const known = this.#topics.get(name)
+    if (known !== undefined) return known
+    const topic: Topic = { partitions: undefined, waiting: [], lanes: new Map() }
+    this.#topics.set(name, topic)
+    return topic
+  }
+
+  /** Finds out how many partitions a topic has: that it is missing shows at once, and not after many tries. */
+  async #look(name: string): Promise<void> {
+    const topic = this.#topic(name)
+    let error: KafkaError | undefined
+    try {
+      topic.partitions = await partitionCount(this.#deps.kafka, name)
+    } catch (thrown) {
+      error = kafkaError(`topic ${name} cannot be looked up`, thrown)
+    }
+    const waiting = topic.waiting.splice(0)
+    if (error !== undefined) return this.#answer(waiting, error)
+    for (const queued of waiting) this.#enqueue(name, topic.partitions as number, queued)
+  }
+
+  #enqueue(name: string, partitions: number, queued: Queued): void {
+    const { key, partition = key === null ? this.#spread % partitions : partitionFor(key, partitions) } = queued.record
+    const { lanes } = this.#topic(name)
+    const lane = lanes.get(partition) ?? { queue: [], bytes: 0, isSending: false }
+    lanes.set(partition, lane)
+    lane.queue.push(queued)
+    lane.bytes += queued.bytes
+    if (lane.queue.length >= batchLimits.records || lane.bytes >= batchLimits.bytes)
+      this.#sendFrom(name, partition, lane)
+    else this.#lingering ??= this.#deps.clock.after(linger, () => this.#sendAll())
+  }
+
+  #sendAll(): void {
+    this.#lingering?.()
+    this.#lingering = undefined
+    this.#spread++
+    for (const [name, { lanes }] of this.#topics)
+      for (const [partition, lane] of lanes) if (lane.queue.length > 0) this.#sendFrom(name, partition, lane)
+  }
+
+  #sendFrom(name: string, partition: number, lane: Lane): void {
+    if (!lane.isSending) void this.#drain(name, partition, lane)
+  }
+
+  /** What comes in meanwhile has waited long enough when the answer is there. */
+  async #drain(name: string, partition: number, lane: Lane): Promise<void> {
+    lane.isSending = true
+    while (lane.queue.length > 0) {
+      const batch = lane.queue.splice(0, batchLength(lane.queue))
+      for (const { bytes } of batch) lane.bytes -= bytes
+      await this.#send(name, partition, batch)
+    }
+    lane.isSending = false
+  }
+
+  async #send(name: string, partition: number, batch: readonly Queued[]): Promise<void> {
+    const error = await this.#request(name, partition, batch)
+    if (error === undefined || !isWorthHalving(error.code, batch.length)) return this.#answer(batch, error)
+    const half = Math.ceil(batch.length / 2)
+    await this.#send(name, partition, batch.slice(0, half))
+    await this.#send(name, partition, batch.slice(half))
+  }
+
+  async #request(topic: string, partition: number, batch: readonly Queued[]): Promise<KafkaError | undefined> {
+    const { CompressionTypes } = loadKafkajs()
+    try {
+      await this.#connect()
+      const answer = await this.#producer.send({
+        topic,
+        acks: -1,
+        timeout: replicationTimeoutMs,
+        compression: CompressionTypes[this.#deps.compression ?? 'None'],
+        messages: batch.map(({ record: { key, value, headers } }) => ({ key, value, headers, partition })),
+      })
+      return unanswered(answer, topic, partition)
+    } catch (thrown) {
+      if (codeOfThrown(thrown) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, thrown)
+      return kafkaError(`records for ${topic}/${partition} are not stored`, thrown)
+    }
+  }
+
+  #connect(): Promise<void> {
+    this.#connected ??= this.#producer.connect().catch((error: unknown) => {
+      this.#connected = undefined
+      throw error
+    })
+    return this.#connected
+  }
+
+  #answer(batch: readonly Queued[], error: KafkaError | undefined): void {
+    if (error !== undefined) this.#deps.logger.debug({ code: error.code, records: batch.length }, error.message)
+    for (const { round, onAck } of batch) {
+      onAck(error)
+      this.#rounds.leave(round)
+    }
+  }
+}
+
+/** kafkajs resolves without a word about records for a partition that it does not know. */
+export function unanswered(
+  answer: readonly RecordMetadata[],
+  topic: string,
+  partition: number,
+): KafkaError | undefined {
+  const isStored = answer.some(it => it.topicName === topic && it.partition === partition && it.errorCode === 0)
+  if (isStored) return undefined
+  return new KafkaError(`no broker has answered for ${topic}/${partition}`, { code: 'UNANSWERED', retriable: true })
+}

@@ -1,0 +1,30 @@
+import type { LogRecord, RecordHeaders } from '../../core/ports.ts'
+import { epochMs } from '../../core/units.ts'
+import type { FetchedMessage } from './internals.ts'
+
+const noHeaders: RecordHeaders = Object.freeze({})
+
+/** Copies key and value: the originals are views of the whole fetch, and one slow delivery would hold on to a megabyte. */
+export function recordOf(topic: string, partition: number, message: FetchedMessage): LogRecord {
+  return {
+    topic,
+    partition,
+    offset: Number(message.offset),
+    timestamp: epochMs(Number(message.timestamp)),
+    key: message.key === null ? null : Buffer.from(message.key),
+    value: message.value === null ? null : Buffer.from(message.value),
+    headers: headersOf(message.headers),
+  }
+}
+
+/** As text. A header that was given several times counts with its last value. */
+export function headersOf(headers: FetchedMessage['headers']): RecordHeaders {
+  const entries = headers === undefined ? [] : Object.entries(headers)
+  if (entries.length === 0) return noHeaders
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      const last = Array.isArray(value) ? value.at(-1) : value
+      return [name, last?.toString() ?? '']
+    }),
+  )
+}

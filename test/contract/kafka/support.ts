@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, expect } from '@jest/globals'
+import type { Admin, Kafka } from 'kafkajs'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { createAdmin } from '../../../src/adapters/kafka/admin.ts'
+import { createKafka, type KafkaClient } from '../../../src/adapters/kafka/client.ts'
+import { type ConsumerDeps, createConsumer } from '../../../src/adapters/kafka/consumer.ts'
+import { loadKafkajs } from '../../../src/adapters/kafka/library.ts'
+import { createProducer, type ProducerDeps } from '../../../src/adapters/kafka/producer.ts'
+import { OffsetTracker } from '../../../src/core/delivery/tracker.ts'
+import type {
+  LogConsumer,
+  LogConsumerHandlers,
+  Logger,
+  LogProducer,
+  LogRecord,
+  OutgoingRecord,
+  Position,
+  RecordBatch,
+  TopicPartition,
+} from '../../../src/core/ports.ts'
+
+export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+export function brokers(): string[] {
+  const list = process.env['KAFKA_BROKERS']
+  if (list === undefined)
+    throw new Error('KAFKA_BROKERS is not set: the suite runs through jest, which starts a broker')
+  return list.split(',')
+}
+
+const cleanups: (() => Promise<unknown>)[] = []
+const fatal: Error[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  expect(fatal.splice(0)).toEqual([])
+})
+/** Runs after the test, the last one first. */
+export function afterwards(cleanup: () => Promise<unknown>): void {
+  cleanups.push(cleanup)
+}
+
+export function kafka(on = brokers()): KafkaClient {
+  return createKafka({ brokers: on, clientId: 'contract', tls: undefined, sasl: undefined }, silent)
+}
+
+/** kafkajs as it comes, for what only others do. */
+export function plainKafka(on = brokers()): Kafka {
+  const { Kafka, logLevel } = loadKafkajs()
+  return new Kafka({ brokers: on, clientId: 'others', logLevel: logLevel.NOTHING, retry: { initialRetryTime: 50 } })
+}
+
+export async function plainAdmin(on = brokers()): Promise<Admin> {
+  const admin = plainKafka(on).admin()
+  await admin.connect()
+  afterwards(() => admin.disconnect())
+  return admin
+}
+
+export const uniqueName = (): string => `contract-${randomUUID()}`
+
+export async function newTopic({
+  partitions = 1,
+  config = {},
+  on = brokers(),
+}: {
+  partitions?: number
+  config?: Record<string, string>
+  on?: string[]
+} = {}): Promise<string> {
+  const name = uniqueName()
+  const admin = createAdmin(kafka(on))
+  await admin.create({ name, partitions, replicationFactor: 1, config })
+  await admin.close()
+  return name
+}
+
+export function producer(options: Partial<ProducerDeps> = {}): LogProducer {
+  const created = createProducer({ kafka: kafka(), clock: systemClock, logger: silent, ...options })
+  afterwards(() => created.stop())
+  return created
+}
+
+/** Resolves when the record is stored. */
+export function append(to: LogProducer, topic: string, record: Partial<OutgoingRecord> = {}): Promise<void> {
+  return new Promise((resolve, reject) => {
+    to.append(topic, { key: null, value: null, headers: {}, ...record }, error =>
+      error === undefined ? resolve() : reject(error),
+    )
+  })
+}
+
+export const appendAll = (
+  to: LogProducer,
+  topic: string,
+  records: readonly Partial<OutgoingRecord>[],
+): Promise<unknown> => Promise.all(records.map(record => append(to, topic, record)))
+
+/** What a service does with a consumer: tracks what it is given, and is done with it at once unless told otherwise. */
+export class Recorder implements LogConsumerHandlers {
+  readonly records: LogRecord[] = []
+  readonly batches: RecordBatch[] = []
+  readonly events: string[] = []
+  readonly trackers = new Map<string, OffsetTracker>()
+  isDone: (record: LogRecord) => boolean = () => true
+  onBatch: (batch: RecordBatch) => void = () => undefined
+  #changed: () => void = () => undefined
+
+  onAssigned(positions: readonly Position[]): void {
+    for (const { topic, partition, offset } of positions) {
+      this.trackers.set(`${topic}/${partition}`, new OffsetTracker(offset))
+      this.events.push(`assigned ${partition}@${offset}`)
+    }
+    this.#changed()
+  }
+
+  onRevoked(partitions: readonly TopicPartition[]): void {
+    for (const { topic, partition } of partitions) {
+      this.trackers.delete(`${topic}/${partition}`)
+      this.events.push(`revoked ${partition}`)
+    }
+    this.#changed()
+  }
+
+  onRecords(batch: RecordBatch): void {
+    const tracker = this.trackers.get(`${batch.topic}/${batch.partition}`)
+    if (tracker === undefined) throw new Error(`records of ${batch.partition}, which is not assigned`)
+    this.batches.push(batch)
+    for (const record of batch.records) {
+      if (record.offset < tracker.received) continue
+      tracker.add(record.offset)
+      this.records.push(record)
+      if (this.isDone(record)) tracker.done(record.offset)
+    }
+    tracker.advance(batch.nextOffset)
+    this.onBatch(batch)
+    this.#changed()
+  }
+
+  positions(): readonly Position[] {
+    return [...this.trackers].map(([name, { committable }]) => {
+      const at = name.lastIndexOf('/')
+      return { topic: name.slice(0, at), partition: Number(name.slice(at + 1)), offset: committable, metadata: '' }
+    })
+  }
+
+  /** Resolves when the condition holds; it is looked at after each call of a handler. */
+  until(condition: () => boolean): Promise<void> {
+    return new Promise(resolve => {
+      this.#changed = () => {
+        if (condition()) resolve()
+      }
+      this.#changed()
+    })
+  }
+
+  get values(): (string | null)[] {
+    return this.records.map(({ value }) => value?.toString() ?? null)
+  }
+}
+
+export type Overrides = Partial<ConsumerDeps>
+
+export function consumer(topics: readonly string[], options: Overrides = {}): LogConsumer {
+  const created = createConsumer({
+    kafka: kafka(),
+    groupId: uniqueName(),
+    topics,
+    clock: systemClock,
+    logger: silent,
+    onFatal: error => fatal.push(error),
+    onPositionLost: () => undefined,
+    ...options,
+  })
+  afterwards(() => created.stop())
+  return created
+}
+
+/** What the group has committed, partition by partition; -1: nothing. */
+export async function committed(admin: Admin, groupId: string, topic: string): Promise<number[]> {
+  const [answer] = await admin.fetchOffsets({ groupId, topics: [topic] })
+  const partitions = answer?.partitions ?? []
+  return [...partitions].sort((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))
+}
+
+/** Asks until the answer is as expected; jest's time limit ends it. */
+export async function eventually<T>(ask: () => Promise<T>, isExpected: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask()
+    if (isExpected(answer)) return answer
+  }
+}
