@@ -1,0 +1,232 @@
+import { describe, expect, it } from '@jest/globals'
+import { createEventCodec } from '../../../../src/adapters/avro.ts'
+import { KafkaError } from '../../../../src/adapters/kafka/errors.ts'
+import { RegistryUnavailable } from '../../../../src/adapters/registry.ts'
+import type { CommandIo } from '../../../../src/app/command.ts'
+import { type DeadLetterSource, deadLettersCommand } from '../../../../src/app/commands/dead-letters.ts'
+import { deadLetterRecord } from '../../../../src/core/delivery/carried.ts'
+import type { Event } from '../../../../src/core/message/event.ts'
+import type { EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
+import { epochMs, type JsonText } from '../../../../src/core/units.ts'
+import { runCommand } from '../../../support/command-io.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+import { carriedOf, eventOf, messageOf, recordOf } from '../../../support/deliveries.ts'
+import { eventsTopic, MemoryRegistry } from '../../../support/memory-registry.ts'
+
+const folder = await configFolder({
+  'hookline.yaml': `
+kafka: { brokers: ["127.0.0.1:1"] }
+registry: { url: "http://127.0.0.1:1" }
+sources: [{ id: web, writeKey: secret-key }]
+`,
+})
+const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: { monotonic: () => 0 } })
+
+const at = (time: string) => epochMs(Date.parse(`2026-11-21T${time}Z`))
+const identify: Event = eventOf({
+  message: messageOf({ type: 'identify', event: undefined, traits: '{"plan":"pro"}' as JsonText }),
+})
+const stands = (offset: number, time: string, outgoing: ReturnType<typeof deadLetterRecord>): LogRecord =>
+  recordOf({ ...outgoing, topic: 'hookline.dead-letter', partition: 0, offset, timestamp: at(time) })
+const delivered = recordOf({ value: codec.encode(identify) })
+const carried = carriedOf({ attempt: 10, deferrals: 2, outcomes: 'http_5xx,http_4xx', refusedWebhooks: ['0a1b2c3d'] })
+
+const exhausted = stands(0, '10:00:00', deadLetterRecord(delivered, carried, 'retries_exhausted'))
+const damaged = stands(
+  1,
+  '09:00:00',
+  deadLetterRecord(recordOf({ offset: 50, value: Buffer.from('{}') }), undefined, 'undecodable'),
+)
+const foreign = stands(2, '11:00:00', {
+  key: Buffer.from('\u{1b}[2J'),
+  value: Buffer.from('x'),
+  headers: { reason: 'no\nsense' },
+})
+const records = [exhausted, damaged]
+
+function run(argv: readonly string[], given: { records?: readonly LogRecord[] } & Partial<DeadLetterSource> = {}) {
+  const reader: TopicReader = {
+    async readToEnd(topic, onRecord) {
+      expect(topic).toBe('hookline.dead-letter')
+      for (const record of given.records ?? records) await onRecord(record)
+      return 0
+    },
+  }
+  const source: DeadLetterSource = { reader, codec: async () => codec, ...given }
+  const entry = {
+    name: 'dead-letters',
+    summary: '',
+    load: async () => (io: CommandIo) => deadLettersCommand(io, () => source),
+  }
+  return runCommand(['dead-letters', '--config', `${folder}/hookline.yaml`, ...argv], {}, [entry])
+}
+
+describe('as a table', () => {
+  it('lists all, oldest first, and counts on stderr', async () => {
+    expect(await run([])).toEqual({
+      code: 0,
+      err: '2 dead letters: retries_exhausted 1, undecodable 1\n',
+      out: [
+        'TIME                      DESTINATION  REASON             OUTCOMES           MESSAGE    TYPE      ATTEMPTS  ORIGIN                KEY',
+        '2026-11-21T09:00:00.000Z  -            undecodable        -                  -          -         -         hookline.events/3/50  -/hookline.events/3/50/0',
+        '2026-11-21T10:00:00.000Z  crm          retries_exhausted  http_5xx,http_4xx  message-1  identify  10        hookline.events/3/41  crm/hookline.events/3/41/0',
+        '',
+      ].join('\n'),
+    })
+  })
+
+  it('shows nothing of a foreign record that could steer a terminal', async () => {
+    const { out, err } = await run([], { records: [foreign] })
+    expect(out.split('\n')[1]).toMatch(/^2026-11-21T11:00:00.000Z {2}- +no\u{fffd}sense +- .* \u{fffd}\[2J$/u)
+    expect(err).toBe('1 dead letter: no\u{fffd}sense 1\n')
+  })
+
+  it.each<[string, string[], readonly LogRecord[], string]>([
+    ['nothing there', [], [], 'no dead letters\n'],
+    ['nothing selected', ['--destination', 'shop'], records, '2 dead letters, 0 selected\n'],
+  ])('%s', async (_name, argv, given, err) => {
+    expect(await run(argv, { records: given })).toEqual({ code: 0, out: '', err })
+  })
+})
+
+describe('filters', () => {
+  it.each<[string[], string[], string]>([
+    [['--destination', 'crm'], ['crm'], '2 dead letters, 1 selected: retries_exhausted 1'],
+    [['--destination', '-'], ['-'], '2 dead letters, 1 selected: undecodable 1'],
+    [['--reason', 'undecodable'], ['-'], '2 dead letters, 1 selected: undecodable 1'],
+    [['--outcome', 'http_4xx'], ['crm'], '2 dead letters, 1 selected: retries_exhausted 1'],
+    [['--message-id', 'message-1'], ['crm'], '2 dead letters, 1 selected: retries_exhausted 1'],
+    [['--since', '2026-11-21T09:30:00Z'], ['crm'], '2 dead letters, 1 selected: retries_exhausted 1'],
+    [['--until', '2026-11-21T10:00:00Z'], ['-'], '2 dead letters, 1 selected: undecodable 1'],
+    [
+      ['--since', '2026-11-21', '--until', '2026-11-22'],
+      ['-', 'crm'],
+      '2 dead letters: retries_exhausted 1, undecodable 1',
+    ],
+    [['--limit', '1'], ['crm'], '2 dead letters, the newest 1 shown: retries_exhausted 1, undecodable 1'],
+  ])('%j', async (argv, destinations, counts) => {
+    const { code, out, err } = await run(argv)
+    expect({ code, err }).toEqual({ code: 0, err: `${counts}\n` })
+    expect(
+      out
+        .split('\n')
+        .slice(1, -1)
+        .map(line => line.split(/ +/)[1]),
+    ).toEqual(destinations)
+  })
+
+  it('take times as so long ago', async () => {
+    const recent = { ...exhausted, timestamp: epochMs(Date.now() - 30 * 60_000) }
+    const selected = async (since: string) => (await run(['--since', since], { records: [recent] })).out !== ''
+    expect([await selected('1h'), await selected('29m')]).toEqual([true, false])
+  })
+
+  it.each<[string[], string]>([
+    [['--reason', 'http4xx'], "--reason: there is no 'http4xx' (did you mean http_4xx?)"],
+    [['--reason', 'banana'], "--reason: there is no 'banana' (one of http_3xx, http_4xx, tls_untrusted,"],
+    [['--outcome', 'timeuot'], "--outcome: there is no 'timeuot' (did you mean timeout?)"],
+    [
+      ['--since', 'yesterday'],
+      "--since must be a time in ISO 8601 (2026-03-01T10:00:00Z) or so long ago (2h), not 'yesterday'",
+    ],
+    [
+      ['--until', '2026-02-30'],
+      "--until must be a time in ISO 8601 (2026-03-01T10:00:00Z) or so long ago (2h), not '2026-02-30'",
+    ],
+    [['--since', '2026-11-22', '--until', '2026-11-21'], '--since must be before --until'],
+    [['--limit', '0'], "--limit must be a whole number of at least 1, not '0'"],
+  ])('%j cannot be', async (argv, line) => {
+    const { code, out, err } = await run(argv)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(`hookline: ${line}`)
+  })
+})
+
+describe('--json', () => {
+  it('prints a line for each with everything that is known, and no secret', async () => {
+    const { out, err } = await run(['--json'])
+    expect(err).toBe('2 dead letters: retries_exhausted 1, undecodable 1\n')
+    const lines = out.trimEnd().split('\n')
+    expect(lines.map(line => JSON.parse(line))).toEqual([
+      expect.objectContaining({ destination: null, messageId: null, attempts: null, startedAt: null, event: null }),
+      {
+        key: 'crm/hookline.events/3/41/0',
+        at: '2026-11-21T10:00:00.000Z',
+        destination: 'crm',
+        reason: 'retries_exhausted',
+        outcomes: ['http_5xx', 'http_4xx'],
+        messageId: 'message-1',
+        attempts: 10,
+        deferrals: 2,
+        startedAt: '2026-11-21T08:00:00.000Z',
+        deadline: '2026-11-21T12:00:00.000Z',
+        refusedWebhooks: ['0a1b2c3d'],
+        origin: { topic: 'hookline.events', partition: 3, offset: 41, timestamp: '2026-11-21T08:00:00.000Z' },
+        round: 0,
+        event: {
+          sourceId: 'web',
+          receivedAt: '2026-11-21T08:00:00.000Z',
+          canonical: true,
+          message: {
+            type: 'identify',
+            messageId: 'message-1',
+            userId: 'u1',
+            timestamp: '2026-11-21T08:00:00.000Z',
+            traits: { plan: 'pro' },
+          },
+        },
+      },
+    ])
+    expect(out).not.toContain('secret-key')
+  })
+
+  it('shows what a foreign producer wrote as it is', async () => {
+    const strange = eventOf({ canonical: false, message: messageOf({ properties: '{' as JsonText }) })
+    const value = codec.encode(strange)
+    const { out } = await run(['--json'], { records: [{ ...exhausted, value }] })
+    expect(JSON.parse(out)).toMatchObject({ event: { canonical: false, message: { properties: '{' } } })
+  })
+})
+
+describe('when something is not there', () => {
+  const away = new RegistryUnavailable('the schema registry cannot be used: connect ECONNREFUSED')
+  const unable = 'hookline: events cannot be decoded: the schema registry cannot be used: connect ECONNREFUSED\n'
+  const failingLater: EventCodec = {
+    ...codec,
+    decode: () => ({ kind: 'schema_needed', schemaId: 9 }),
+    learn: () => Promise.reject(away),
+  }
+
+  it.each<[string, () => Promise<EventCodec>]>([
+    ['from the start', () => Promise.reject(away)],
+    ['later', async () => failingLater],
+  ])('a registry that is away %s: the types are unknown, said once', async (_name, open) => {
+    const { code, out, err } = await run([], { codec: open })
+    expect({ code, err }).toEqual({ code: 0, err: `${unable}2 dead letters: retries_exhausted 1, undecodable 1\n` })
+    expect(out).toMatch(/ message-1 {2}- /)
+  })
+
+  it.each<[string, Error, string]>([
+    [
+      'the topic',
+      new KafkaError('topic x does not exist', { code: 'TOPIC_MISSING', retriable: false }),
+      'hookline: topic x does not exist: create it with `hookline topics apply`\n',
+    ],
+    [
+      'the broker',
+      new KafkaError('cannot be read', { code: 'ECONNREFUSED', retriable: true }),
+      'hookline: cannot be read\n',
+    ],
+  ])('%s', async (_name, error, err) => {
+    const reader = { readToEnd: () => Promise.reject(error) }
+    expect(await run([], { reader })).toEqual({ code: 1, out: '', err })
+  })
+
+  it('the configuration', async () => {
+    const { code, err } = await runCommand(['dead-letters'])
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'hookline: no configuration: give --config <file> or set HOOKLINE_CONFIG\n',
+    })
+  })
+})

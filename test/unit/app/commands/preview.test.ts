@@ -1,0 +1,193 @@
+import { createHmac } from 'node:crypto'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../../src/adapters/clock.ts'
+import { createGotTransport } from '../../../../src/adapters/webhook/got.ts'
+import type { CommandIo } from '../../../../src/app/command.ts'
+import { previewCommand } from '../../../../src/app/commands/preview.ts'
+import type { CallResult, WebhookCall, WebhookTransport } from '../../../../src/core/ports.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { createTestIo, runCommand } from '../../../support/command-io.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { startSink } from '../../../support/sink.ts'
+
+const base = 'kafka: { brokers: ["127.0.0.1:1"] }\nregistry: { url: "http://127.0.0.1:1" }\n'
+const two = `${base}
+sources: [{ id: web, writeKey: k1 }, { id: app, writeKey: k2 }]
+destinations:
+  - { id: crm, sources: [web], sharedSecret: [s3cret, older], webhooks: [
+      { url: "https://crm.example.com/hooks?tenant=7", headers: { Authorization: "Bearer t0ken" } },
+      { id: backup, url: "http://backup.example.com:8080/" }] }
+  - { id: shop, sources: [web, app], paused: true, webhooks: [{ url: "https://shop.example.com/" }] }
+  - { id: old, sources: [web], enabled: false, webhooks: [{ url: "https://old.example.com/" }] }
+`
+const folder = await configFolder({
+  'two.yaml': two,
+  'one.yaml': `${base}sources: [{ id: web, writeKey: k1 }]`,
+})
+const track = '{"type":"track","messageId":"m-1","userId":"u-1","event":"Größe","timestamp":"2026-03-01T10:00:00Z"}'
+const body =
+  '{"version":1,"type":"track","userId":"u-1","event":"Größe","properties":{},"timestamp":"2026-03-01T10:00:00.000Z"}'
+const signature = createHmac('sha1', 's3cret').update(body).digest('hex')
+
+async function preview(argv: readonly string[], stdin: string = track, file = 'two.yaml') {
+  const command = (io: CommandIo) => previewCommand(io, new ManualClock())
+  const entry = { name: 'preview', summary: '', load: async () => command }
+  return runCommand(['preview', '--config', `${folder}/${file}`, ...argv], { stdin }, [entry])
+}
+
+describe('what is shown', () => {
+  it('is each request, as a file of HTTP requests', async () => {
+    const { code, out, err } = await preview(['--source', 'web'])
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: "hookline: 'shop' is paused: its requests would wait\nhookline: disabled: 'old' would not get it, it has enabled: false\n",
+    })
+    const common = [
+      'User-Agent: Hookline/1.0',
+      'Content-Type: application/json',
+      'Accept: */*',
+      'Accept-Encoding: identity',
+    ]
+    const signed = ['X-Message-Id: m-1', `X-Signature: ${signature}`]
+    const rest = ['Content-Length: 116', 'Connection: keep-alive', '', body, '']
+    expect(out.split('\n').slice(0, -1)).toEqual([
+      ...['### crm, webhook 0', 'POST https://crm.example.com/hooks?tenant=7', ...common],
+      ...['Authorization: Bearer t0ken', ...signed, 'Host: crm.example.com', ...rest],
+      ...['### crm, webhook backup', 'POST http://backup.example.com:8080/', ...common],
+      ...[...signed, 'Host: backup.example.com:8080', ...rest],
+      ...['### shop, webhook 0', 'POST https://shop.example.com/', ...common],
+      ...['X-Message-Id: m-1', 'Host: shop.example.com', ...rest],
+    ])
+  })
+
+  it('is of one destination when it is named', async () => {
+    const { out, err } = await preview(['--source', 'app', '--destination', 'shop'])
+    expect(out.match(/^### .*/gm)).toEqual(['### shop, webhook 0'])
+    expect(err).toBe("hookline: 'shop' is paused: its requests would wait\n")
+  })
+
+  it('is an array with --json', async () => {
+    const { out } = await preview(['--source', 'web', '--destination', 'crm', '--json'])
+    expect(JSON.parse(out)).toEqual([
+      {
+        destination: 'crm',
+        webhook: '0',
+        url: 'https://crm.example.com/hooks?tenant=7',
+        headers: expect.objectContaining({ Authorization: 'Bearer t0ken', 'X-Signature': signature }),
+        body,
+      },
+      expect.objectContaining({ destination: 'crm', webhook: 'backup', url: 'http://backup.example.com:8080/', body }),
+    ])
+  })
+
+  it('has what a message does not bring along: its id, its time', async () => {
+    const { out } = await preview(['--source', 'app'], '{"type":"page","anonymousId":12345678901234567890}')
+    expect(out).toContain('X-Message-Id: id-1\n')
+    expect(out).toContain(
+      '{"version":1,"type":"page","anonymousId":"12345678901234567890","properties":{},"timestamp":"2026-03-01T00:00:00.000Z"}',
+    )
+  })
+
+  it('says how many keys were left out', async () => {
+    const hostile = track.replace('}', ',"properties":{"__proto__":{},"a":1}}')
+    const { out, err } = await preview(['--source', 'web', '--destination', 'crm'], hostile)
+    expect(err).toBe("hookline: left out: 1 '__proto__' key\n")
+    expect(out).toContain('"properties":{"a":1}')
+  })
+})
+
+describe('what nobody would get ends with 1 and says why', () => {
+  const not = (id: string) => track.replace('}', `,"integrations":${id}}`)
+
+  it.each<[string, string[], string, string]>([
+    ['not JSON', ['--source', 'web'], '{', 'invalid_json: The message is not JSON: '],
+    ['a list', ['--source', 'web'], '[]', 'not_an_object: '],
+    ['a deletion', ['--source', 'web'], '{"type":"delete","userId":"1"}', 'unknown_type: '],
+    ['without event', ['--source', 'web'], '{"type":"track","userId":"1"}', "missing_event: You must pass 'event'."],
+    [
+      'switched off by the message',
+      ['--source', 'app'],
+      not('{"Webhooks":false}'),
+      "not_selected: 'shop' would not get it, the message's integrations switch it off",
+    ],
+    [
+      'switched off, each for its own reason',
+      ['--source', 'web'],
+      not('{"All":false}'),
+      "not_selected: 'crm' would not get it, the message's integrations switch it off; not_selected: 'shop' would not get it, the message's integrations switch it off; disabled: 'old' would not get it, it has enabled: false",
+    ],
+    [
+      'a destination that is switched off',
+      ['--source', 'web', '--destination', 'old'],
+      track,
+      "disabled: 'old' would not get it, it has enabled: false",
+    ],
+    [
+      'a destination of another source',
+      ['--source', 'app', '--destination', 'crm'],
+      track,
+      "no_destination: 'crm' would not get it, it is not connected to source 'app'",
+    ],
+  ])('%s', async (_name, argv, stdin, line) => {
+    const { code, out, err } = await preview(argv, stdin)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/^hookline: [^\n]*\n$/)
+    expect(err.startsWith(`hookline: ${line}`)).toBe(true)
+  })
+
+  it('a source without destinations, which is the only one', async () => {
+    const err = "hookline: no_destination: no destination is connected to source 'web'\n"
+    expect(await preview([], track, 'one.yaml')).toEqual({ code: 1, out: '', err })
+  })
+})
+
+describe('what cannot be previewed ends with 2', () => {
+  it.each<[string, string[], string, string]>([
+    ['one source of several', [], track, 'give --source: one of web, app'],
+    ['an unknown source', ['--source', 'wbe'], track, "--source: there is no 'wbe' (did you mean web?)"],
+    [
+      'an unknown destination',
+      ['--source', 'web', '--destination', 'cmr'],
+      track,
+      "--destination: there is no 'cmr' (did you mean crm?)",
+    ],
+    ['nothing', ['--source', 'web'], ' \n', 'give a message as JSON on stdin: hookline preview < message.json'],
+  ])('%s', async (_name, argv, stdin, line) => {
+    expect(await preview(argv, stdin)).toEqual({ code: 2, out: '', err: `hookline: ${line}\n` })
+  })
+
+  it('a terminal, which is not waited for', async () => {
+    const io = createTestIo()
+    const command = previewCommand({ ...io, stdin: Object.assign(io.stdin, { isTTY: true }) })
+    const argv = ['--config', `${folder}/two.yaml`, '--source', 'web']
+    await expect(command.parseAsync(argv, { from: 'user' })).rejects.toThrow('give a message as JSON on stdin')
+  })
+})
+
+describe('what is shown is what is sent', () => {
+  let transport: WebhookTransport | undefined
+  afterEach(() => transport?.close())
+
+  it('to the last header', async () => {
+    const { url, seen } = await startSink()
+    const config = `${base}
+sources: [{ id: web, writeKey: k1 }]
+network: { allow: ["127.0.0.0/8"] }
+payload: { standardWebhooks: true }
+destinations: [{ id: crm, sources: [web], sharedSecret: s, webhooks: [{ url: "${url}/hooks?a=1", headers: { X-Own: "ü" } }] }]`
+    const sent = await configFolder({ 'hookline.yaml': config })
+    const { out } = await runCommand(['preview', '--config', `${sent}/hookline.yaml`, '--json'], { stdin: track })
+    const [shown] = JSON.parse(out) as [WebhookCall]
+    const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
+    transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: systemClock })
+    // What HTTP adds by itself must not be given to the transport.
+    const added = ['Host', 'Content-Length', 'Connection']
+    const headers = Object.fromEntries(Object.entries(shown.headers).filter(([name]) => !added.includes(name)))
+    const result = await new Promise<CallResult>(resolve => transport?.post({ ...shown, headers }, resolve))
+    expect(result).toMatchObject({ kind: 'answered', status: 200 })
+    const lowerCase = Object.entries(shown.headers).map(([name, value]) => [name.toLowerCase(), value])
+    expect(seen).toMatchObject([{ path: '/hooks?a=1', body: shown.body }])
+    expect(seen[0]?.headers).toEqual(Object.fromEntries(lowerCase))
+  })
+})
