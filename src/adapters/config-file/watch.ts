@@ -23,10 +23,8 @@ const defaultInterval = durationMs(1_000)
 export function watchConfigFile(watch: {
   readonly path: string
   readonly env: Environment
-  /** What the process runs with. */
+  /** What the file said at the start; the first look compares with it, so that no change in between is missed. */
   readonly current: Settings
-  /** What the process does to settings that it has read, before it uses them: the environment may beat the file. */
-  readonly adjust?: (settings: Settings) => Settings
   /** `settings` have what is live of the new file and keep the rest as it was at the start. */
   onChange(settings: Settings, change: SettingsChange): void
   /** Once for each bad content; the last good settings stay. */
@@ -34,7 +32,7 @@ export function watchConfigFile(watch: {
   readonly clock: Clock
   readonly interval?: DurationMs
 }): ConfigWatch {
-  const { path, env, clock, interval = defaultInterval, adjust = same => same } = watch
+  const { path, env, clock, interval = defaultInterval } = watch
   let current = watch.current
   let told: SettingsChange['needRestart'] = []
   let seen: { readonly look: Look; readonly result: LoadResult; handled: boolean } | undefined
@@ -53,11 +51,10 @@ export function watchConfigFile(watch: {
 
   function handle(result: LoadResult): void {
     if (result.kind === 'refused') return watch.onRefused(result.problems)
-    const settings = adjust(result.settings)
-    const change = changeBetween(current, settings)
+    const change = changeBetween(current, result.settings)
     const pending = change.needRestart.filter(key => !told.includes(key))
     told = change.needRestart
-    current = withLiveOf(current, settings)
+    current = withLiveOf(current, result.settings)
     if (change.live.length > 0 || pending.length > 0) watch.onChange(current, change)
   }
 

@@ -22,6 +22,16 @@ it.each<[string, Record<string, string>, string[]]>([
   ['no configuration', {}, ['hookline.yaml:1:1: does not exist']],
   ['a directory in its place', { 'hookline.yaml/a': '' }, ['hookline.yaml:1:1: is a directory']],
   [
+    'a file that is far too large for one',
+    { 'hookline.yaml': '#'.repeat(8 * 1_048_576 + 1) },
+    ['hookline.yaml:1:1: is larger than 8388608 bytes'],
+  ],
+  [
+    'a device, which could be read for ever',
+    { 'hookline.yaml': main.replace('more/', 'more\nnetwork: { caFile: /dev/zero }'), 'more/README': '' },
+    ['hookline.yaml:6:20: network.caFile: "/dev/zero" is no regular file'],
+  ],
+  [
     'no directory of that name',
     { 'hookline.yaml': main },
     ['hookline.yaml:5:19: destinationsFrom: "more/" does not exist'],
