@@ -17,6 +17,10 @@ export class Fifo<Item> {
     else this.#items[--this.#head] = item
   }
 
+  *[Symbol.iterator](): IterableIterator<Item> {
+    for (let index = this.#head; index < this.#items.length; index++) yield this.#items[index] as Item
+  }
+
   shift(): Item | undefined {
     if (this.#head === this.#items.length) return undefined
     const item = this.#items[this.#head]

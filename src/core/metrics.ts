@@ -59,6 +59,9 @@ export const metricSpecs = {
     'How long after its due time a retry was attempted.',
     delayBuckets,
   ),
+  breakersOpen: gauge('hookline_breaker_open', '1 while a destination is not attempted because most deliveries fail.', [
+    'destination',
+  ]),
   callsInFlight: gauge('hookline_calls_in_flight', 'Calls under way.'),
   recordsOpen: gauge('hookline_records_open', 'Records taken up and not yet done.'),
   oldestOpenSeconds: gauge(

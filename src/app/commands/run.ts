@@ -4,6 +4,7 @@ import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { formatProblem } from '../../adapters/config-file.ts'
 import { createLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
 import type { Logger } from '../../core/ports.ts'
+import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
 import {
   CommandFailed,
@@ -62,6 +63,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const inFile = await readSettings(options, io)
   const settings = overridden(inFile, io.env)
   const logger = createLogger(options.logLevel)
+  for (const warning of warningsOf(settings)) logger.warn({}, warning)
   const stopAsked = io.stopSignal()
   const ended = Promise.withResolvers<Error | undefined>()
   stopAsked.addEventListener('abort', () => ended.resolve(undefined))

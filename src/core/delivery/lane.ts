@@ -1,12 +1,17 @@
 import { Fifo } from '../fifo.ts'
 
+interface Waiting<Item> {
+  readonly item: Item
+  readonly key: string | undefined
+}
+
 /**
  * The deliveries of one destination that wait for their attempt, in the order in which they came. Of those with the same key
  * (one user's) only the first is ready; the next one becomes ready when the one before has ended, so that one user's first
  * attempts never overtake each other. Deliveries without a key (retries) hold nobody back.
  */
 export class Lane<Item> {
-  readonly #ready = new Fifo<{ item: Item; key: string | undefined }>()
+  #ready = new Fifo<Waiting<Item>>()
   /** A key stands here from its first push to its last `ended`; the fifo holds those behind the one that is ready or under way. */
   readonly #busy = new Map<string, Fifo<Item> | undefined>()
   #queued = 0
@@ -54,4 +59,52 @@ export class Lane<Item> {
     if (next === undefined) this.#busy.delete(key)
     else this.#ready.push({ item: next, key })
   }
+
+  /** How many waiting items are such. */
+  count(isSuch: (item: Item) => boolean): number {
+    let count = 0
+    for (const { item } of this.#ready) if (isSuch(item)) count++
+    for (const behind of this.#busy.values()) for (const item of behind ?? []) if (isSuch(item)) count++
+    return count
+  }
+
+  /**
+   * Takes every waiting item that is such out of the lane, those of one key in their order. The next one that stays behind one that was
+   * ready becomes ready in its place.
+   */
+  takeOut(isSuch: (item: Item) => boolean): readonly Item[] {
+    const out: Item[] = []
+    const keeps = (item: Item): boolean => {
+      const isOut = isSuch(item)
+      if (isOut) out.push(item)
+      return !isOut
+    }
+    const ready = this.#ready
+    this.#ready = new Fifo()
+    for (const waiting of ready) {
+      if (keeps(waiting.item)) this.#ready.push(waiting)
+      else this.#succeed(waiting.key, keeps)
+    }
+    for (const [key, behind] of this.#busy) if (behind !== undefined) this.#busy.set(key, kept(behind, keeps))
+    this.#queued -= out.length
+    return out
+  }
+
+  /** The one that was ready with this key is out: the first behind it that stays takes its place. */
+  #succeed(key: string | undefined, keeps: (item: Item) => boolean): void {
+    if (key === undefined) return
+    const behind = kept(this.#busy.get(key) ?? new Fifo<Item>(), keeps)
+    const next = behind.shift()
+    if (next === undefined) this.#busy.delete(key)
+    else {
+      this.#busy.set(key, behind)
+      this.#ready.push({ item: next, key })
+    }
+  }
+}
+
+function kept<Item>(items: Fifo<Item>, keeps: (item: Item) => boolean): Fifo<Item> {
+  const left = new Fifo<Item>()
+  for (const item of items) if (keeps(item)) left.push(item)
+  return left
 }

@@ -1,8 +1,16 @@
 import type { DeliverySettings, Webhook } from '../settings.ts'
 
-/** How many calls may be under way at once: in the process, to one webhook, to one host. Checked when each call is taken. */
+/**
+ * Of the places that are free, a destination may hold as many more as it holds already: a hundred destinations that hang leave a hundredth
+ * for whoever comes next, and each of the others its part. One that is alone takes seven eighths.
+ */
+const shareOfFree = 1
+const shareOfFreeWhenAlone = 7
+
+/** How many calls may be under way at once: in the process, for one destination, to one webhook, to one host. Checked when each is taken. */
 export class Places {
   readonly #caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>
+  readonly #byDestination = new Map<string, number>()
   readonly #byWebhook = new Map<string, number>()
   readonly #byHost = new Map<string, number>()
   #inFlight = 0
@@ -20,6 +28,14 @@ export class Places {
     return this.#inFlight < this.#caps.maxInFlight
   }
 
+  /** Whether one more call would leave the other destinations their share of the process. */
+  hasShare(destination: string): boolean {
+    const own = this.#byDestination.get(destination) ?? 0
+    const others = this.#byDestination.size - (own > 0 ? 1 : 0)
+    const share = others > 0 ? shareOfFree : shareOfFreeWhenAlone
+    return own < share * (this.#caps.maxInFlight - this.#inFlight)
+  }
+
   /** Whether this webhook's own caps leave room for one more call. */
   hasRoom(webhook: Webhook): boolean {
     return (
@@ -28,14 +44,16 @@ export class Places {
     )
   }
 
-  take(webhook: Webhook): void {
+  take(destination: string, webhook: Webhook): void {
     this.#inFlight++
+    add(this.#byDestination, destination, 1)
     add(this.#byWebhook, webhook.url, 1)
     add(this.#byHost, hostOf(webhook), 1)
   }
 
-  release(webhook: Webhook): void {
+  release(destination: string, webhook: Webhook): void {
     this.#inFlight--
+    add(this.#byDestination, destination, -1)
     add(this.#byWebhook, webhook.url, -1)
     add(this.#byHost, hostOf(webhook), -1)
   }

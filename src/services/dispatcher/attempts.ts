@@ -58,10 +58,10 @@ export function createAttempts(deps: Deps): MakeAttempt {
     if (calls.length === 0) return end()
     calls.forEach((call, index) => {
       const webhook = webhooks[index] as Webhook
-      places.take(webhook)
+      places.take(destination.id, webhook)
       const startedAt = clock.monotonic()
       transport.post(call, result => {
-        places.release(webhook)
+        places.release(destination.id, webhook)
         metrics.webhookCallSeconds.observe({}, (clock.monotonic() - startedAt) / 1000)
         const outcome = noteOutcome(destination, webhook, result)
         outcomes[index] = outcome

@@ -1,4 +1,13 @@
-import { type Attempt, beforeAttempt, type Decision, decide, webhooksToCall } from '../../core/delivery/decide.ts'
+import {
+  type Attempt,
+  beforeAttempt,
+  type Decision,
+  decide,
+  defer,
+  mustBeAttempted,
+  webhooksToCall,
+} from '../../core/delivery/decide.ts'
+import { isRetryable } from '../../core/delivery/outcome.ts'
 import type { Places } from '../../core/delivery/places.ts'
 import { type Routing, routeParked } from '../../core/delivery/route.ts'
 import type { RetryPolicy } from '../../core/delivery/schedule.ts'
@@ -8,8 +17,9 @@ import type { Destination } from '../../core/settings.ts'
 import { durationMs } from '../../core/units.ts'
 import type { MakeAttempt } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
-import { Lanes } from './lanes.ts'
+import { type DestinationLane, Lanes } from './lanes.ts'
 import type { Settle } from './settle.ts'
+import type { Shard } from './shard.ts'
 
 /** Of the attempts that delivered, one in so many is logged at info, the others at debug. */
 const logOneIn = 1_000
@@ -53,7 +63,7 @@ export class Dispatcher {
     if (this.#isPumping) return
     this.#isPumping = true
     while (this.#isOpen && this.#deps.places.processHasRoom) {
-      const delivery = this.#lanes.take()
+      const delivery = this.#lanes.take(destination => this.#deps.places.hasShare(destination))
       if (delivery === undefined) break
       if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
       else this.#start(delivery)
@@ -65,6 +75,16 @@ export class Dispatcher {
   onCallEnd(): void {
     this.#lanes.unblock()
     this.pump()
+  }
+
+  /**
+   * A partition has reached its limits. When it is one lane that fills it while others have records there too, that lane's
+   * queue moves on to a retry topic; else the partition waits, which holds up nobody but that lane.
+   */
+  relieve(shard: Shard): void {
+    const longest = this.#lanes.longestOf(shard)
+    if (longest === undefined || !shard.hasOthersThan(longest.destination)) return
+    for (const delivery of this.#lanes.takeOut(longest, shard)) this.#moveOn(delivery)
   }
 
   /** Starts no attempt from now on. */
@@ -105,20 +125,37 @@ export class Dispatcher {
 
   #attempt(delivery: Delivery, destination: Destination): void {
     const { places, clock, policy, makeAttempt } = this.#deps
+    const lane = this.#lanes.of(delivery)
+    const startedAt = clock.monotonic()
+    if (lane.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, clock.now()))
+      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, clock.now()))
     const webhooks = webhooksToCall(destination, delivery.carried)
     const callable = webhooks.filter(webhook => places.hasRoom(webhook))
-    if (callable.length === 0 && webhooks.length > 0) return this.#lanes.block(delivery)
+    if (callable.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)
+    const wasProbe = lane.breaker.begins(startedAt)
     this.#observeDelay(delivery)
     this.#underWay++
-    const startedAt = clock.monotonic()
-    const leftOut = webhooks.length - callable.length
-    makeAttempt(delivery, destination, callable, leftOut, attempt => {
+    makeAttempt(delivery, destination, callable, webhooks.length - callable.length, attempt => {
       this.#underWay--
+      this.#tellBreaker(lane, attempt, wasProbe)
       const decision = decide(attempt, delivery.carried, policy, clock.now())
       this.#logAttempt(delivery, attempt, decision, clock.monotonic() - startedAt)
       this.#finish(delivery, decision)
       this.pump()
     })
+  }
+
+  #tellBreaker({ breaker, destination }: DestinationLane, { calls }: Attempt, wasProbe: boolean): void {
+    const { clock, metrics, logger } = this.#deps
+    const wasOpen = breaker.isOpen
+    const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
+    const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))
+    breaker.ended({ failed, wasProbe }, clock.monotonic())
+    if (breaker.isOpen === wasOpen) return
+    metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
+    if (breaker.isOpen)
+      logger.warn({ destination }, 'breaker open: most deliveries fail; records are deferred, one probe every 30 s')
+    else logger.info({ destination }, 'breaker closed: deliveries succeed again')
   }
 
   #finish(delivery: Delivery, decision: Decision): void {
@@ -127,6 +164,15 @@ export class Dispatcher {
       this.#underWay--
       this.#lanes.ended(delivery)
       this.pump()
+    })
+  }
+
+  /** Moves a delivery that waited to a retry topic; it was not under way, so that nobody waits for its end. */
+  #moveOn(delivery: Delivery): void {
+    const { clock, policy, settle } = this.#deps
+    this.#underWay++
+    settle.delivery(delivery, defer(delivery.carried, 'lane_full', policy, clock.now()), () => {
+      this.#underWay--
     })
   }
 

@@ -116,6 +116,7 @@ export class Intake {
 
   #deliver(of: OpenRecord, event: Event, carried: Carried, orderKey: string | undefined): void {
     of.hold()
+    of.shard.routed(of.record, carried.destination)
     this.#deps.enqueue({ of, event, orderKey, carried })
   }
 }

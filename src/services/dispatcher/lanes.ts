@@ -1,35 +1,52 @@
+import { Breaker } from '../../core/delivery/breaker.ts'
 import { Lane } from '../../core/delivery/lane.ts'
 import { Fifo } from '../../core/fifo.ts'
 import type { Delivery } from './delivery.ts'
+import type { Shard } from './shard.ts'
 
-/** The lanes of all destinations, taken in turn so that a long queue does not keep the others waiting. */
+/** What is one destination's own: its queue and its breaker. */
+export interface DestinationLane {
+  readonly destination: string
+  readonly queue: Lane<Delivery>
+  readonly breaker: Breaker
+  /** Stands among the turns: once, however much is ready. */
+  isInTurn: boolean
+  /** Has something ready but no place; asked again when a call ends. */
+  isBlocked: boolean
+}
+
+/** The lanes of all destinations, taken in turn: a long queue in one does not keep the others waiting. */
 export class Lanes {
-  readonly #lanes = new Map<string, Lane<Delivery>>()
-  /** Destinations with something ready, each once. */
-  readonly #turns = new Fifo<string>()
-  readonly #inTurn = new Set<string>()
-  /** Destinations whose webhooks have no place free; asked again when a call ends. */
-  readonly #blocked = new Set<string>()
+  readonly #lanes = new Map<string, DestinationLane>()
+  readonly #turns = new Fifo<DestinationLane>()
+  #blocked: DestinationLane[] = []
 
-  push(delivery: Delivery): void {
-    const { destination } = delivery.carried
+  of({ carried: { destination } }: Delivery): DestinationLane {
     let lane = this.#lanes.get(destination)
     if (lane === undefined) {
-      lane = new Lane()
+      lane = { destination, queue: new Lane(), breaker: new Breaker(), isInTurn: false, isBlocked: false }
       this.#lanes.set(destination, lane)
     }
-    lane.push(delivery, delivery.orderKey)
-    this.#offerTurn(destination, lane)
+    return lane
   }
 
-  /** The next delivery in turn, or undefined when nothing is ready. */
-  take(): Delivery | undefined {
-    for (let destination = this.#turns.shift(); destination !== undefined; destination = this.#turns.shift()) {
-      this.#inTurn.delete(destination)
-      const lane = this.#lanes.get(destination)
-      const delivery = lane?.take()
-      if (lane === undefined || delivery === undefined) continue
-      this.#offerTurn(destination, lane)
+  push(delivery: Delivery): void {
+    const lane = this.of(delivery)
+    lane.queue.push(delivery, delivery.orderKey)
+    this.#offerTurn(lane)
+  }
+
+  /** The next delivery in turn of a lane that has a share of the places, or undefined when there is none. */
+  take(hasShare: (destination: string) => boolean): Delivery | undefined {
+    for (let lane = this.#turns.shift(); lane !== undefined; lane = this.#turns.shift()) {
+      lane.isInTurn = false
+      if (!hasShare(lane.destination)) {
+        this.#block(lane)
+        continue
+      }
+      const delivery = lane.queue.take()
+      if (delivery === undefined) continue
+      this.#offerTurn(lane)
       return delivery
     }
     return undefined
@@ -37,33 +54,59 @@ export class Lanes {
 
   /** A taken delivery has ended or moved to a topic. */
   ended(delivery: Delivery): void {
-    const { destination } = delivery.carried
-    const lane = this.#lanes.get(destination)
-    if (lane === undefined) return
-    lane.ended(delivery.orderKey)
-    this.#offerTurn(destination, lane)
+    const lane = this.of(delivery)
+    lane.queue.ended(delivery.orderKey)
+    this.#offerTurn(lane)
   }
 
   /** Puts a taken delivery back: none of the destination's webhooks has a place free. */
-  block(delivery: Delivery): void {
-    this.#blocked.add(delivery.carried.destination)
-    this.#lanes.get(delivery.carried.destination)?.putBack(delivery, delivery.orderKey)
+  putBack(delivery: Delivery): void {
+    const lane = this.of(delivery)
+    lane.queue.putBack(delivery, delivery.orderKey)
+    this.#block(lane)
   }
 
-  /** A place has become free somewhere: who was blocked is asked again. */
+  /** A place has become free: who waits for one is asked again. */
   unblock(): void {
-    if (this.#blocked.size === 0) return
-    const blocked = [...this.#blocked]
-    this.#blocked.clear()
-    for (const destination of blocked) {
-      const lane = this.#lanes.get(destination)
-      if (lane !== undefined) this.#offerTurn(destination, lane)
+    if (this.#blocked.length === 0) return
+    const blocked = this.#blocked
+    this.#blocked = []
+    for (const lane of blocked) {
+      lane.isBlocked = false
+      this.#offerTurn(lane)
     }
   }
 
-  #offerTurn(destination: string, lane: Lane<Delivery>): void {
-    if (lane.ready === 0 || this.#inTurn.has(destination) || this.#blocked.has(destination)) return
-    this.#inTurn.add(destination)
-    this.#turns.push(destination)
+  /** The lane in which most deliveries of this shard wait. */
+  longestOf(shard: Shard): DestinationLane | undefined {
+    let longest: DestinationLane | undefined
+    let most = 0
+    for (const lane of this.#lanes.values()) {
+      const waiting = lane.queue.queued > most ? lane.queue.count(isOf(shard)) : 0
+      if (waiting > most) [longest, most] = [lane, waiting]
+    }
+    return longest
+  }
+
+  /** Takes what waits in a lane for this shard out of it, in order. */
+  takeOut(lane: DestinationLane, shard: Shard): readonly Delivery[] {
+    return lane.queue.takeOut(isOf(shard))
+  }
+
+  #block(lane: DestinationLane): void {
+    if (lane.isBlocked) return
+    lane.isBlocked = true
+    this.#blocked.push(lane)
+  }
+
+  #offerTurn(lane: DestinationLane): void {
+    if (lane.queue.ready === 0 || lane.isInTurn || lane.isBlocked) return
+    lane.isInTurn = true
+    this.#turns.push(lane)
   }
 }
+
+const isOf =
+  (shard: Shard) =>
+  ({ of }: Delivery): boolean =>
+    of.shard === shard

@@ -1,3 +1,4 @@
+import { backlogLimits } from '../../core/delivery/backlog.ts'
 import type {
   Clock,
   LogConsumer,
@@ -16,7 +17,7 @@ interface Deps {
   /** When a record may be taken up. Undefined: at once (live topics). */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
   readonly onRecord: (record: LogRecord, shard: Shard) => void
-  readonly onBatchEnd: () => void
+  readonly onBatchEnd: (shard: Shard) => void
 }
 
 /** The partitions that one consumer has been given: their shards, what of them is due, how far each is done. */
@@ -27,6 +28,7 @@ export interface Partitions {
 
 export function createPartitions({ consumer, clock, dueAt, onRecord, onBatchEnd }: Deps): Partitions {
   const shards = new Map<string, Shard>()
+  let limits = backlogLimits(0)
   const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
   function revoke(partition: TopicPartition): void {
@@ -34,11 +36,13 @@ export function createPartitions({ consumer, clock, dueAt, onRecord, onBatchEnd 
     if (shard === undefined) return
     shard.revoked = true
     shards.delete(keyOf(partition))
+    limits = backlogLimits(shards.size)
   }
 
   function assign(position: Position): void {
     revoke(position)
-    shards.set(keyOf(position), new Shard(position, consumer))
+    shards.set(keyOf(position), new Shard(position, consumer, () => limits))
+    limits = backlogLimits(shards.size)
   }
 
   /** Parked records fall due in the order in which they were appended: the first one that is not due ends the batch. */
@@ -54,7 +58,7 @@ export function createPartitions({ consumer, clock, dueAt, onRecord, onBatchEnd 
     if (shard === undefined || shard.holds('not_due')) return
     shard.highWatermark = batch.highWatermark
     takeWhatIsDue(shard, batch)
-    onBatchEnd()
+    onBatchEnd(shard)
   }
 
   function takeWhatIsDue(shard: Shard, batch: RecordBatch): void {

@@ -66,7 +66,10 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const taken = {
     clock,
     onRecord: (record: LogRecord, shard: Shard) => intake.take(record, shard),
-    onBatchEnd: pump,
+    onBatchEnd: (shard: Shard) => {
+      pump()
+      if (shard.holds('backlog')) dispatcher.relieve(shard)
+    },
   }
   const livePartitions = createPartitions({ ...taken, consumer: live, dueAt: undefined })
   const parkedPartitions = createPartitions({ ...taken, consumer: retries, dueAt })

@@ -1,13 +1,6 @@
+import type { BacklogLimits } from '../../core/delivery/backlog.ts'
 import { OffsetTracker } from '../../core/delivery/tracker.ts'
 import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../core/ports.ts'
-
-/** What one partition may hold open before it is paused; it goes on below half. */
-const limits = {
-  records: 2_000,
-  bytes: 8 * 1024 * 1024,
-  /** Highest received − lowest undone: bounds what is read again after a crash behind one slow record. */
-  span: 20_000,
-}
 
 /** Why a partition is not fetched for now. */
 export type Hold = 'backlog' | 'not_due' | 'schema'
@@ -25,15 +18,19 @@ export class Shard implements TopicPartition {
   /** The partition's end as of the last fetch. */
   highWatermark: number
   readonly #consumer: LogConsumer
+  readonly #limits: () => BacklogLimits
   readonly #holds = new Set<Hold>()
+  /** Destination → the highest offset of which it was given a delivery. */
+  readonly #lastOf = new Map<string, number>()
   #openBytes = 0
 
-  constructor(position: Position, consumer: LogConsumer) {
+  constructor(position: Position, consumer: LogConsumer, limits: () => BacklogLimits) {
     this.topic = position.topic
     this.partition = position.partition
     this.tracker = new OffsetTracker(position.offset)
     this.highWatermark = position.offset
     this.#consumer = consumer
+    this.#limits = limits
   }
 
   holds(why: Hold): boolean {
@@ -53,20 +50,30 @@ export class Shard implements TopicPartition {
   opened(record: LogRecord): void {
     this.tracker.add(record.offset)
     this.#openBytes += sizeOf(record)
-    if (this.tracker.open >= limits.records || this.#openBytes >= limits.bytes || this.tracker.span >= limits.span)
-      this.hold('backlog')
+    if (this.#reaches(1)) this.hold('backlog')
   }
 
   done(record: LogRecord): void {
     if (this.revoked) return
     this.tracker.done(record.offset)
     this.#openBytes -= sizeOf(record)
-    if (!this.#holds.has('backlog')) return
-    const half =
-      this.tracker.open <= limits.records / 2 &&
-      this.#openBytes <= limits.bytes / 2 &&
-      this.tracker.span <= limits.span / 2
-    if (half) this.unhold('backlog')
+    if (this.#holds.has('backlog') && !this.#reaches(0.5)) this.unhold('backlog')
+  }
+
+  routed(record: LogRecord, destination: string): void {
+    this.#lastOf.set(destination, record.offset)
+  }
+
+  /** Whether, from the lowest undone record on, there were any for other destinations: then these wait for this one. */
+  hasOthersThan(destination: string): boolean {
+    for (const [other, offset] of this.#lastOf)
+      if (other !== destination && offset >= this.tracker.committable) return true
+    return false
+  }
+
+  #reaches(share: number): boolean {
+    const { records, bytes, span } = this.#limits()
+    return this.tracker.open > records * share || this.#openBytes > bytes * share || this.tracker.span > span * share
   }
 }
 

@@ -14,19 +14,40 @@ describe('Places', () => {
     ['per host, whatever the path', { maxInFlight: 9, perWebhook: 9, perHost: 1 }, { a: false, b: false, other: true }],
   ])('caps calls %s', (_name, caps, room) => {
     const places = new Places(caps)
-    places.take(a)
+    places.take('crm', a)
     expect({ a: places.hasRoom(a), b: places.hasRoom(b), other: places.hasRoom(other) }).toEqual(room)
-    places.release(a)
+    places.release('crm', a)
     expect(places.hasRoom(a)).toBe(true)
   })
 
   it('caps the calls of the process', () => {
     const places = new Places({ maxInFlight: 2, perWebhook: 9, perHost: 9 })
-    places.take(a)
+    places.take('crm', a)
     expect(places.processHasRoom).toBe(true)
-    places.take(other)
+    places.take('other', other)
     expect([places.processHasRoom, places.inFlight]).toEqual([false, 2])
-    places.release(other)
+    places.release('other', other)
     expect(places.processHasRoom).toBe(true)
+  })
+
+  it.each([
+    ['one alone takes seven eighths', 0, 56],
+    ['beside one other, as much as it leaves', 1, 32],
+  ])('share the process: %s', (_name, others, expected) => {
+    const places = new Places({ maxInFlight: 64, perWebhook: 1000, perHost: 1000 })
+    for (let index = 0; index < others; index++) places.take(`other-${index}`, other)
+    let taken = 0
+    for (; places.hasShare('crm'); taken++) places.take('crm', a)
+    expect(taken).toBe(expected)
+  })
+
+  it('always leave a place, however many destinations hang', () => {
+    const places = new Places({ maxInFlight: 512, perWebhook: 1000, perHost: 1000 })
+    for (let round = 0; round < 512; round++)
+      for (let index = 0; index < 25; index++)
+        if (places.hasShare(`dead-${index}`))
+          places.take(`dead-${index}`, webhook(`https://dead-${index}.example.com/`))
+    expect(places.hasShare('healthy')).toBe(true)
+    expect(512 - places.inFlight).toBeGreaterThanOrEqual(19)
   })
 })

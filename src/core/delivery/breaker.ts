@@ -1,0 +1,82 @@
+/** Counted over a minute, in steps: cheap enough to have one for every destination. */
+const stepMs = 5_000
+const steps = 12
+/** Fewer deliveries than these say nothing. */
+const leastDeliveries = 10
+const openAtShare = 0.7
+const openForMs = 30_000
+
+/*
+ * closed     attempts are made and counted. Ten or more in a minute, 70 % of them failed retryably: open.
+ * open       for 30 s nothing is attempted, then one probe at a time.
+ *            The probe succeeds, or an attempt that was still under way does: closed, nothing counted.
+ *            The probe fails: open for 30 s more.
+ */
+
+/**
+ * Of one destination: whether attempts make sense at all. It counts deliveries, not calls: four dead webhooks beside one that works are
+ * successes (A4.1). Times are monotonic milliseconds.
+ */
+export class Breaker {
+  readonly #delivered = new Uint32Array(steps)
+  readonly #failed = new Uint32Array(steps)
+  /** The step that was counted in last. */
+  #step = 0
+  #openUntil: number | undefined
+  #isProbing = false
+
+  get isOpen(): boolean {
+    return this.#openUntil !== undefined
+  }
+
+  /** Whether no attempt should begin now. */
+  refuses(now: number): boolean {
+    return this.#openUntil !== undefined && (now < this.#openUntil || this.#isProbing)
+  }
+
+  /** An attempt begins. Returns whether it is the probe; its end has to be told with the same word. */
+  begins(now: number): boolean {
+    const isProbe = this.#openUntil !== undefined && !this.refuses(now)
+    if (isProbe) this.#isProbing = true
+    return isProbe
+  }
+
+  /** An attempt has ended; `failed`: without success, and with a failure that is retried. */
+  ended(attempt: { readonly failed: boolean; readonly wasProbe: boolean }, now: number): void {
+    if (attempt.wasProbe) this.#isProbing = false
+    if (this.#openUntil === undefined) return this.#count(attempt.failed, now)
+    if (!attempt.failed) this.#close()
+    else if (attempt.wasProbe) this.#openUntil = now + openForMs
+  }
+
+  #count(failed: boolean, now: number): void {
+    this.#moveTo(Math.floor(now / stepMs))
+    const counts = failed ? this.#failed : this.#delivered
+    const slot = this.#step % steps
+    counts[slot] = (counts[slot] ?? 0) + 1
+    const failures = sum(this.#failed)
+    const all = failures + sum(this.#delivered)
+    if (failed && all >= leastDeliveries && failures >= all * openAtShare) this.#openUntil = now + openForMs
+  }
+
+  #close(): void {
+    this.#openUntil = undefined
+    this.#delivered.fill(0)
+    this.#failed.fill(0)
+  }
+
+  /** Forgets the steps that are older than a minute. */
+  #moveTo(step: number): void {
+    for (let passed = Math.max(this.#step + 1, step - steps + 1); passed <= step; passed++) {
+      this.#delivered[passed % steps] = 0
+      this.#failed[passed % steps] = 0
+    }
+    this.#step = step
+  }
+}
+
+function sum(counts: Uint32Array): number {
+  let total = 0
+  for (const count of counts) total += count
+  return total
+}

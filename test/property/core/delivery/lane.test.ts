@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { Lane } from '../../../../src/core/delivery/lane.ts'
+
+interface Item {
+  readonly id: number
+  readonly key: string | undefined
+  readonly group: number
+}
+
+/** What a lane promises, in the plainest form: a list of what waits, in order of arrival, and the keys under way. */
+class Oracle {
+  waiting: Item[] = []
+  underWay: Item[] = []
+
+  isReady(item: Item): boolean {
+    if (item.key === undefined) return true
+    const isSame = (other: Item): boolean => other.key === item.key
+    return !this.underWay.some(isSame) && this.waiting.find(isSame) === item
+  }
+}
+
+const key = fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined })
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('push' as const), key, group: fc.nat(2) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('take' as const), putBack: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('ended' as const), which: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('takeOut' as const), group: fc.nat(2) }) },
+)
+
+describe('Lane', () => {
+  it('never lets an item overtake one of its key, and never keeps a ready one back', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), steps => {
+        const lane = new Lane<Item>()
+        const oracle = new Oracle()
+        let ids = 0
+        for (const each of steps) {
+          if (each.kind === 'push') {
+            const item = { id: ids++, key: each.key, group: each.group }
+            lane.push(item, item.key)
+            oracle.waiting.push(item)
+          } else if (each.kind === 'take') {
+            const readyOnes = oracle.waiting.filter(item => oracle.isReady(item))
+            const item = lane.take()
+            if (item === undefined) expect(readyOnes).toEqual([])
+            else {
+              expect(readyOnes).toContain(item)
+              if (each.putBack) lane.putBack(item, item.key)
+              else {
+                oracle.waiting = oracle.waiting.filter(other => other !== item)
+                oracle.underWay.push(item)
+              }
+            }
+          } else if (each.kind === 'ended') {
+            const [item] = oracle.underWay.splice(each.which % (oracle.underWay.length || 1), 1)
+            if (item !== undefined) lane.ended(item.key)
+          } else {
+            const isSuch = (item: Item): boolean => item.group === each.group
+            const expected = oracle.waiting.filter(isSuch)
+            expect(lane.count(isSuch)).toBe(expected.length)
+            const out = lane.takeOut(isSuch)
+            expect(new Set(out)).toEqual(new Set(expected))
+            for (const same of ['a', 'b', 'c'])
+              expect(out.filter(item => item.key === same)).toEqual(expected.filter(item => item.key === same))
+            oracle.waiting = oracle.waiting.filter(item => !isSuch(item))
+          }
+          expect(lane.queued).toBe(oracle.waiting.length)
+          expect(lane.ready).toBe(oracle.waiting.filter(item => oracle.isReady(item)).length)
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})

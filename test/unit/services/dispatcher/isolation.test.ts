@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals'
+import type { WebhookCall } from '../../../../src/core/ports.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+const hour = 3_600_000
+const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)
+
+function write(harness: DispatcherHarness, count: number, prefix = 'm'): void {
+  for (let index = 0; index < count; index++)
+    harness.write({ message: trackMessage(`${prefix}${index}`, { userId: `${prefix}${index}` }) })
+}
+
+describe('the breaker of a destination', () => {
+  it('opens when most deliveries fail: later ones are deferred without a call, their attempts unused', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503) })
+    write(harness, 10)
+    await harness.advance(1)
+    expect(harness.calls).toHaveLength(10)
+    write(harness, 5, 'later')
+    await harness.advance(1)
+    expect(harness.calls).toHaveLength(10)
+    expect(harness.count('deferrals{breaker_open}')).toBe(5)
+    expect(harness.count('breakersOpen{crm}')).toBe(1)
+    const parked = harness.log
+      .records(harness.topics.retry(10_000 as never))
+      .filter(({ headers }) => headers['reason'] === 'breaker_open')
+    expect(parked.map(({ headers }) => [headers['attempt'], headers['deferrals']])).toEqual(Array(5).fill(['0', '1']))
+  })
+
+  it('lets one probe through every 30 s, and everything when a probe succeeds', async () => {
+    let isDead = true
+    const harness = await DispatcherHarness.started({ answer: () => (isDead ? answered(503) : ok) })
+    write(harness, 10)
+    await harness.advance(29_000)
+    const before = harness.calls.length
+    await harness.advance(62_000)
+    expect(harness.calls.length - before).toBeLessThanOrEqual(3)
+    isDead = false
+    await harness.advance(hour)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(10)
+    expect(harness.count('breakersOpen{crm}')).toBe(0)
+  })
+
+  it('does not open for refusals: those are answers', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(404) })
+    write(harness, 50)
+    await harness.advance(1)
+    expect(harness.calls).toHaveLength(50)
+    expect(harness.count('deadLetters{crm,http_4xx}')).toBe(50)
+  })
+
+  it('does not open while one of several webhooks works', async () => {
+    const webhooks = ['dead', 'works'].map((name, index) => ({
+      label: name,
+      url: `https://${name}.example.com/`,
+      urlHash: String(index).repeat(8),
+      headers: {},
+    }))
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks })],
+      answer: call => (call.url.includes('works') ? ok : answered(500)),
+    })
+    write(harness, 50)
+    await harness.advance(1)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(50)
+  })
+
+  it('no record is given up unattempted: at the end of its window it gets its attempt, open or not', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503) })
+    write(harness, 12)
+    await harness.advance(1)
+    write(harness, 3, 'waits')
+    await harness.advance(6 * hour)
+    const attempted = new Set(harness.calls.map(({ call }) => call.headers['X-Message-Id']))
+    expect(attempted.size).toBe(15)
+    expect(harness.log.records(harness.topics.deadLetter)).toHaveLength(15)
+    for (const { headers } of harness.log.records(harness.topics.deadLetter))
+      expect(Number(headers['attempt'])).toBeGreaterThan(0)
+  })
+})
+
+describe('a destination that accepts and never answers', () => {
+  it('does not keep another one waiting: what it piled up moves on, and its places are its own', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('slow'), destination('fast')],
+      answer: call => (isFor('slow')(call) ? 'never' : ok),
+      delivery: { perWebhook: 10 },
+    })
+    write(harness, 6_000)
+    await harness.advance(1)
+    expect(harness.calls.filter(({ call }) => isFor('fast')(call))).toHaveLength(6_000)
+    expect(harness.calls.filter(({ call }) => isFor('slow')(call))).toHaveLength(10)
+    expect(harness.count('deferrals{lane_full}')).toBeGreaterThan(3_000)
+  })
+
+  it('when it has the partition to itself, the partition waits and nothing moves', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => 'never', delivery: { perWebhook: 10 } })
+    for (let batch = 0; batch < 6; batch++) {
+      write(harness, 1_000, `batch${batch}-`)
+      await harness.advance(1)
+    }
+    expect(harness.count('deferrals{lane_full}')).toBe(0)
+    harness.service.refreshGauges()
+    expect(harness.count('recordsOpen{}')).toBeLessThanOrEqual(3_000)
+  })
+
+  it('25 of 50 hang: the other 25 get everything', async () => {
+    const ids = Array.from({ length: 50 }, (_, index) => `${index < 25 ? 'dead' : 'well'}${index}`)
+    const harness = await DispatcherHarness.started({
+      destinations: ids.map(id => destination(id)),
+      answer: call => (isFor('dead')(call) ? 'never' : ok),
+      delivery: { maxInFlight: 512, perWebhook: 64 },
+    })
+    write(harness, 300)
+    await harness.advance(1)
+    expect(harness.calls.filter(({ call }) => isFor('well')(call))).toHaveLength(25 * 300)
+  })
+})
