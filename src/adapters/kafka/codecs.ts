@@ -13,9 +13,31 @@ export interface Codec {
 
 export const zstdCodec: Codec = { compress: promisify(zstdCompress), decompress: promisify(zstdDecompress) }
 
+/** Magic, independent blocks of at most 64 KiB, checksum of these two: Kafka reads no other blocks, and that is what lz4js would write. */
+const lz4Header = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82])
+const lz4EndMark = Buffer.alloc(4)
+const lz4BlockBytes = 64 * 1024
+const lz4StoredFlag = 0x8000_0000
+const lz4Matches = new Uint32Array(64 * 1024)
+
 export const lz4Codec: Codec = {
-  compress: async bytes => asBuffer(lz4.compress(bytes)),
+  async compress(bytes) {
+    const parts: Uint8Array[] = [lz4Header]
+    for (let at = 0; at < bytes.length; at += lz4BlockBytes)
+      parts.push(...lz4Block(bytes.subarray(at, at + lz4BlockBytes)))
+    return Buffer.concat([...parts, lz4EndMark])
+  },
   decompress: async bytes => asBuffer(lz4.decompress(bytes)),
+}
+
+/** Its length, then its bytes: packed, or as they are when that is shorter. */
+function lz4Block(bytes: Uint8Array): readonly [Buffer, Uint8Array] {
+  const packed = new Uint8Array(lz4.compressBound(bytes.length))
+  const size = lz4.compressBlock(bytes, packed, 0, bytes.length, lz4Matches.fill(0))
+  const isStored = size === 0 || size >= bytes.length
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(isStored ? bytes.length + lz4StoredFlag : size)
+  return [length, isStored ? bytes : packed.subarray(0, size)]
 }
 
 /** Java writes snappy as a stream of blocks behind this header (magic, version, lowest version that can read it); others write one block. */

@@ -80,9 +80,11 @@ export function createCommits({ owned, positions, group, clock, logger }: Deps):
 
 type DueCommit = Position & { readonly of: OwnedPartition }
 
-/** Of what may be committed, what is ours, changed, and does not go back. */
+/** Of what may be committed, what is ours, changed, and does not go back. @throws RangeError for what is no offset: Kafka would take it. */
 export function dueCommits(positions: readonly Position[], owned: Pick<Partitions, 'get'>): readonly DueCommit[] {
   return positions.flatMap(position => {
+    if (!(Number.isSafeInteger(position.offset) && position.offset >= 0))
+      throw new RangeError(`${position.offset} is no offset of ${position.topic}/${position.partition}`)
     const of = owned.get(position)
     return of !== undefined && isForward(position, of.committed) ? [{ ...position, of }] : []
   })

@@ -20,6 +20,8 @@ export interface ConsumerDeps {
   /** The consumer has ended and will not start again: the process has to exit. */
   readonly onFatal: (error: KafkaError) => void
   readonly onPositionLost: (loss: LostPosition) => void
+  /** How old the view of partitions and leaders may be; half a minute. */
+  readonly metadataMaxAgeMs?: number
 }
 
 const groupTiming = { sessionTimeout: 6_000, heartbeatInterval: 500, rebalanceTimeout: 15_000 }
@@ -51,7 +53,10 @@ class GroupConsumer implements LogConsumer {
   readonly #joined = Promise.withResolvers<void>()
   #parts: Parts | undefined
   #hasJoined = false
-  #isStopping = false
+  /** Nothing is handed over any more. */
+  #isClosed = false
+  #hasBug = false
+  #stopped: Promise<void> | undefined
   #lastHeard: number
 
   constructor(deps: ConsumerDeps) {
@@ -106,11 +111,16 @@ class GroupConsumer implements LogConsumer {
     return durationMs(Math.floor(this.#deps.clock.monotonic() - this.#lastHeard))
   }
 
-  async stop(): Promise<void> {
-    if (this.#parts === undefined || this.#isStopping) return
-    this.#isStopping = true
-    const isCommitted = this.#owned.all().length === 0 || (await this.#commitLast(this.#parts))
-    if (!isCommitted)
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop(): Promise<void> {
+    this.#isClosed = true
+    if (this.#parts === undefined) return
+    const isDue = this.#owned.all().length > 0 && !this.#hasBug
+    if (isDue && !(await this.#commitLast(this.#parts)))
       this.#deps.logger.warn(
         { group: this.#deps.groupId },
         'stopped without a last commit: some records will come again',
@@ -147,7 +157,7 @@ class GroupConsumer implements LogConsumer {
   #onCrash({ error, restart }: { error: Error; restart: boolean }, member: Member): void {
     const { groupId, logger, onFatal } = this.#deps
     member.forget()
-    if (this.#isStopping) return
+    if (this.#isClosed) return
     const crash = kafkaError(`consumer of ${groupId} has crashed`, error)
     if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; it starts again`)
     else if (this.#hasJoined) onFatal(crash)
@@ -158,12 +168,14 @@ class GroupConsumer implements LogConsumer {
   async #take(batch: Batch, resolve: (offset: string) => void, handlers: LogConsumerHandlers): Promise<void> {
     const partition = this.#owned.get(batch)
     if (partition === undefined) return
-    const isOurs = (): boolean => !this.#isStopping && this.#owned.get(partition) === partition
+    const isOurs = (): boolean => !this.#isClosed && this.#owned.get(partition) === partition
     try {
       await handOver(batch, partition, isOurs, handlers)
       if (isOurs()) resolve(String(partition.next - 1))
     } catch (cause) {
-      this.#isStopping = true
+      this.#isClosed = true
+      this.#hasBug = true
+      this.#parts?.commits.stop()
       const line = `records of ${batch.topic}/${batch.partition} cannot be handed over`
       this.#deps.onFatal(new KafkaError(line, { code: 'BUG', retriable: false, cause }))
     }
@@ -181,7 +193,7 @@ class GroupConsumer implements LogConsumer {
   }
 
   async #leave(): Promise<void> {
-    this.#isStopping = true
+    this.#isClosed = true
     const { groupId, logger } = this.#deps
     this.#parts?.commits.stop()
     this.#parts?.member.end()
@@ -192,14 +204,14 @@ class GroupConsumer implements LogConsumer {
   }
 }
 
-function createKafkajsConsumer({ kafka, groupId }: ConsumerDeps, member: Member): Consumer {
+function createKafkajsConsumer(deps: ConsumerDeps, member: Member): Consumer {
   const { roundRobin } = loadKafkajs().PartitionAssigners
-  return kafka.consumer({
-    groupId,
+  return deps.kafka.consumer({
+    groupId: deps.groupId,
     ...groupTiming,
     ...fetchSize,
     maxWaitTimeInMs,
-    metadataMaxAge: metadataMaxAgeMs,
+    metadataMaxAge: deps.metadataMaxAgeMs ?? metadataMaxAgeMs,
     allowAutoTopicCreation: false,
     retry: consumerRetry,
     partitionAssigners: [

@@ -5,14 +5,12 @@ import {
   committed,
   consumer,
   newTopic,
+  numbered,
   plainAdmin,
   producer,
   Recorder,
   uniqueName,
 } from './support.ts'
-
-const numbered = (count: number, from = 0) =>
-  Array.from({ length: count }, (_, index) => ({ value: Buffer.from(String(from + index)) }))
 
 describe('a record comes out as it went in', () => {
   it.each([

@@ -96,6 +96,9 @@ export const appendAll = (
   records: readonly Partial<OutgoingRecord>[],
 ): Promise<unknown> => Promise.all(records.map(record => append(to, topic, record)))
 
+export const numbered = (count: number, from = 0): { value: Buffer }[] =>
+  Array.from({ length: count }, (_, index) => ({ value: Buffer.from(String(from + index)) }))
+
 /** What a service does with a consumer: tracks what it is given, and is done with it at once unless told otherwise. */
 export class Recorder implements LogConsumerHandlers {
   readonly records: LogRecord[] = []
@@ -189,4 +192,38 @@ export async function eventually<T>(ask: () => Promise<T>, isExpected: (answer: 
     const answer = await ask()
     if (isExpected(answer)) return answer
   }
+}
+
+interface Coordinator {
+  offsetCommit(request: object): Promise<unknown>
+}
+interface RawCluster {
+  connect(): Promise<void>
+  disconnect(): Promise<void>
+  refreshMetadata(): Promise<void>
+  findGroupCoordinator(group: { groupId: string }): Promise<Coordinator>
+}
+
+/** A group without members that has committed `offset` of partition 0: any, as other tools do. */
+export async function groupAt(topic: string, offset: number): Promise<string> {
+  const groupId = uniqueName()
+  let seen: unknown
+  const { roundRobin } = loadKafkajs().PartitionAssigners
+  plainKafka().consumer({
+    groupId,
+    partitionAssigners: [
+      config => {
+        seen = config.cluster
+        return roundRobin(config)
+      },
+    ],
+  })
+  const cluster = seen as RawCluster
+  await cluster.connect()
+  afterwards(() => cluster.disconnect())
+  await cluster.refreshMetadata()
+  const coordinator = await cluster.findGroupCoordinator({ groupId })
+  const topics = [{ topic, partitions: [{ partition: 0, offset: String(offset) }] }]
+  await coordinator.offsetCommit({ groupId, memberId: '', groupGenerationId: -1, topics })
+  return groupId
 }

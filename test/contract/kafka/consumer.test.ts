@@ -1,0 +1,145 @@
+import { describe, expect, it } from '@jest/globals'
+import { KafkaError } from '../../../src/adapters/kafka/errors.ts'
+import {
+  append,
+  appendAll,
+  consumer,
+  kafka,
+  newTopic,
+  numbered,
+  plainAdmin,
+  producer,
+  Recorder,
+  uniqueName,
+} from './support.ts'
+
+describe('what is fetched', () => {
+  it('seek brings records again, and skips', async () => {
+    const topic = await newTopic()
+    await appendAll(producer(), topic, numbered(5))
+    const recorder = new Recorder()
+    const seen: number[] = []
+    const one = consumer([topic])
+    recorder.onBatch = ({ records }) => {
+      seen.push(...records.map(({ offset }) => offset))
+      if (seen.length === 5) one.seek({ topic, partition: 0 }, 3)
+    }
+    await one.start(recorder)
+    await recorder.until(() => seen.length === 7)
+    expect(seen).toEqual([0, 1, 2, 3, 4, 3, 4])
+  })
+
+  it('nothing of a paused partition, all of it when resumed, the others go on', async () => {
+    const topic = await newTopic({ partitions: 2 })
+    const to = producer()
+    const recorder = new Recorder()
+    const one = consumer([topic])
+    await one.start(recorder)
+    one.pause({ topic, partition: 0 })
+    await append(to, topic, { partition: 0, value: Buffer.from('paused') })
+    for (const value of ['a', 'b', 'c']) {
+      await append(to, topic, { partition: 1, value: Buffer.from(value) })
+      await recorder.until(() => recorder.values.includes(value))
+    }
+    expect(recorder.values).toEqual(['a', 'b', 'c'])
+    one.resume({ topic, partition: 0 })
+    await recorder.until(() => recorder.values.includes('paused'))
+  })
+
+  it('one compressed fetch of 50,000 records comes in parts, and what follows a pause comes later', async () => {
+    const topic = await newTopic()
+    const to = producer({ compression: 'GZIP' })
+    const count = 50_000
+    await appendAll(
+      to,
+      topic,
+      Array.from({ length: count }, (_, index) => ({ value: Buffer.from(`${index}`) })),
+    )
+    const recorder = new Recorder()
+    const one = consumer([topic])
+    let handedWhilePaused = 0
+    let isPaused = false
+    recorder.onBatch = () => {
+      if (isPaused) handedWhilePaused++
+      if (recorder.records.length === 7_000 && !isPaused) {
+        isPaused = true
+        one.pause({ topic, partition: 0 })
+        setImmediate(() => {
+          isPaused = false
+          one.resume({ topic, partition: 0 })
+        })
+      }
+    }
+    await one.start(recorder)
+    await recorder.until(() => recorder.records.length === count)
+    expect(Math.max(...recorder.batches.map(({ records }) => records.length))).toBe(1_000)
+    expect(handedWhilePaused).toBe(0)
+    expect(recorder.records.every(({ offset }, index) => offset === index)).toBe(true)
+    expect(recorder.batches.at(-1)).toMatchObject({ nextOffset: count, highWatermark: count })
+  })
+
+  it('partitions that a topic gets are found', async () => {
+    const topic = await newTopic()
+    const admin = await plainAdmin()
+    const recorder = new Recorder()
+    await consumer([topic], { kafka: kafka(), metadataMaxAgeMs: 100 }).start(recorder)
+    await admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })
+    await recorder.until(() => recorder.events.includes('assigned 1@0'))
+    expect(recorder.events).toEqual(['assigned 0@0', 'assigned 1@0'])
+  })
+
+  it('several topics, one of them empty', async () => {
+    const topics = [await newTopic(), await newTopic()]
+    await append(producer(), topics[1] as string, { value: Buffer.from('x') })
+    const recorder = new Recorder()
+    await consumer(topics).start(recorder)
+    await recorder.until(() => recorder.records.length === 1)
+    expect(new Set(recorder.trackers.keys())).toEqual(new Set(topics.map(topic => `${topic}/0`)))
+  })
+})
+
+describe('when it cannot go on', () => {
+  it('a missing topic is named, and none is created', async () => {
+    const topic = uniqueName()
+    await expect(consumer([await newTopic(), topic]).start(new Recorder())).rejects.toMatchObject({
+      code: 'TOPIC_MISSING',
+      message: `topic ${topic} does not exist`,
+    })
+    expect(await (await plainAdmin()).listTopics()).not.toContain(topic)
+  })
+
+  it('no broker: start rejects', async () => {
+    const starting = consumer([uniqueName()], { kafka: kafka(['127.0.0.1:1']) }).start(new Recorder())
+    await expect(starting).rejects.toMatchObject({ name: 'KafkaError', code: 'ECONNREFUSED', retriable: true })
+  })
+
+  it('a handler that throws is a bug: reported once, nothing more is handed over', async () => {
+    const topic = await newTopic()
+    await appendAll(producer(), topic, numbered(3))
+    const bug = new Error('bug')
+    const fatal = Promise.withResolvers<KafkaError>()
+    const recorder = new Recorder()
+    recorder.onBatch = () => {
+      throw bug
+    }
+    await consumer([topic], { onFatal: fatal.resolve }).start(recorder)
+    const error = await fatal.promise
+    expect(error).toBeInstanceOf(KafkaError)
+    expect(error).toMatchObject({ code: 'BUG', cause: bug })
+    expect(recorder.batches).toHaveLength(1)
+  })
+
+  it('hears of the broker all the time, paused or not', async () => {
+    const topic = await newTopic()
+    const one = consumer([topic])
+    await one.start(new Recorder())
+    one.pause({ topic, partition: 0 })
+    expect(one.silence()).toBeLessThan(5_000)
+  })
+
+  it('can be stopped before it has joined, and twice', async () => {
+    const one = consumer([await newTopic()])
+    const starting = one.start(new Recorder())
+    await Promise.all([one.stop(), one.stop(), expect(starting).rejects.toMatchObject({ code: 'CLOSED' })])
+  })
+})

@@ -1,0 +1,172 @@
+import { describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { partitionFor } from '../../../src/core/message/event.ts'
+import type { LogRecord } from '../../../src/core/ports.ts'
+import { append, appendAll, kafka, newTopic, plainAdmin, producer, silent, uniqueName } from './support.ts'
+
+async function contents(topic: string): Promise<LogRecord[]> {
+  const records: LogRecord[] = []
+  await createReader({ kafka: kafka(), clock: systemClock, logger: silent }).readToEnd(topic, record => {
+    records.push(record)
+  })
+  return records
+}
+
+const failure = (code: string, retriable: boolean) => expect.objectContaining({ name: 'KafkaError', code, retriable })
+
+describe('where a record goes', () => {
+  it('a key always to the partition that Java would choose', async () => {
+    const topic = await newTopic({ partitions: 5 })
+    const keys = Array.from({ length: 40 }, (_, index) => Buffer.from(`user-${index}`))
+    await appendAll(
+      producer(),
+      topic,
+      keys.map(key => ({ key })),
+    )
+    const records = await contents(topic)
+    expect(records).toHaveLength(40)
+    for (const { key, partition } of records) expect(partition).toBe(partitionFor(key as Buffer, 5))
+  })
+
+  it('a partition that is named beats the key', async () => {
+    const topic = await newTopic({ partitions: 3 })
+    await appendAll(
+      producer(),
+      topic,
+      [0, 1, 2].map(partition => ({ key: Buffer.from('same'), partition })),
+    )
+    expect((await contents(topic)).map(({ partition }) => partition)).toEqual([0, 1, 2])
+  })
+
+  it('records without key are spread', async () => {
+    const topic = await newTopic({ partitions: 3 })
+    const to = producer()
+    for (let index = 0; index < 9; index++) await append(to, topic, { value: Buffer.from('x') })
+    expect(new Set((await contents(topic)).map(({ partition }) => partition))).toEqual(new Set([0, 1, 2]))
+  })
+
+  it('partitions that are added are used', async () => {
+    const topic = await newTopic({ partitions: 1 })
+    const to = producer()
+    await append(to, topic)
+    const admin = await plainAdmin()
+    await admin.createPartitions({ topicPartitions: [{ topic, count: 4 }] })
+    // kafkajs's view of the topic is as old as its last look; until then it knows no partition 3, and must say so.
+    await expect(append(to, topic, { partition: 3 })).rejects.toEqual(failure('UNANSWERED', true))
+    await append(producer(), topic, { partition: 3 })
+  })
+})
+
+it('keeps the order of a partition over many batches', async () => {
+  const topic = await newTopic({ partitions: 2 })
+  const to = producer()
+  const values = Array.from({ length: 5_000 }, (_, index) => index)
+  await appendAll(
+    to,
+    topic,
+    values.map(index => ({ partition: index % 2, value: Buffer.from(String(index)) })),
+  )
+  const records = await contents(topic)
+  for (const partition of [0, 1]) {
+    const inPartition = records.filter(record => record.partition === partition).map(({ value }) => Number(value))
+    expect(inPartition).toEqual(values.filter(index => index % 2 === partition))
+  }
+})
+
+describe('what cannot be stored says so, and takes nothing else with it', () => {
+  it('an unknown topic', async () => {
+    const topic = uniqueName()
+    const to = producer()
+    const error = await append(to, topic).catch((thrown: unknown) => thrown)
+    expect(error).toEqual(failure('TOPIC_MISSING', false))
+    expect((error as Error).message).toBe(`topic ${topic} does not exist`)
+    const admin = await plainAdmin()
+    expect(await admin.listTopics()).not.toContain(topic)
+    await admin.createTopics({ topics: [{ topic }] })
+    await append(to, topic)
+  })
+
+  it('a record above the limit of the topic, between others', async () => {
+    const topic = await newTopic({ config: { 'max.message.bytes': '2000' } })
+    const records = [100, 100, 5_000, 100, 100].map(length => ({ value: Buffer.alloc(length) }))
+    const to = producer()
+    const results = await Promise.allSettled(records.map(record => append(to, topic, record)))
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ])
+    expect((results[2] as PromiseRejectedResult).reason).toEqual(failure('MESSAGE_TOO_LARGE', false))
+    expect(await contents(topic)).toHaveLength(4)
+  })
+
+  it('records that only together are above the limit of the topic are all stored', async () => {
+    const topic = await newTopic({ config: { 'max.message.bytes': '2000' } })
+    await appendAll(
+      producer(),
+      topic,
+      Array.from({ length: 50 }, () => ({ value: Buffer.alloc(500) })),
+    )
+    expect(await contents(topic)).toHaveLength(50)
+  })
+
+  it('a record without key in a compacted topic', async () => {
+    const topic = await newTopic({ config: { 'cleanup.policy': 'compact' } })
+    const to = producer()
+    const keys = ['a', null, 'b'].map(key => (key === null ? null : Buffer.from(key)))
+    const results = await Promise.allSettled(keys.map(key => append(to, topic, { key })))
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect((results[1] as PromiseRejectedResult).reason).toEqual(failure('INVALID_RECORD', false))
+  })
+
+  it('no broker', async () => {
+    const to = producer({ kafka: kafka(['127.0.0.1:1']) })
+    await expect(append(to, uniqueName())).rejects.toEqual(failure('ECONNREFUSED', true))
+  })
+})
+
+it('flush waits for what came before it, stop for all, and then nothing is taken any more', async () => {
+  const topic = await newTopic()
+  const to = producer()
+  let answered = 0
+  for (let index = 0; index < 100; index++)
+    to.append(topic, { key: null, value: null, headers: {} }, () => {
+      answered++
+    })
+  await to.flush()
+  expect(answered).toBe(100)
+  await to.flush()
+  const last = append(to, topic)
+  await to.stop()
+  await last
+  await expect(append(to, topic)).rejects.toEqual(failure('CLOSED', false))
+  expect(await contents(topic)).toHaveLength(101)
+})
+
+describe('codecs that others use', () => {
+  const codecs = ['GZIP', 'Snappy', 'LZ4', 'ZSTD'] as const
+  const values = Array.from({ length: 300 }, (_, index) =>
+    Buffer.from(JSON.stringify({ index, text: 'ab'.repeat(index) })),
+  )
+
+  it.each(codecs)('%s: ours is read by the broker and its own by us', async compression => {
+    // The broker packs anew what came packed otherwise: into gzip what we sent, and into the codec under test what was gzip.
+    const other = compression === 'GZIP' ? 'lz4' : 'gzip'
+    const ours = await newTopic({ config: { 'compression.type': other } })
+    const theirs = await newTopic({ config: { 'compression.type': compression.toLowerCase() } })
+    await appendAll(
+      producer({ compression }),
+      ours,
+      values.map(value => ({ value })),
+    )
+    await appendAll(
+      producer(),
+      theirs,
+      values.map(value => ({ value })),
+    )
+    for (const topic of [ours, theirs]) expect((await contents(topic)).map(({ value }) => value)).toEqual(values)
+  })
+})
