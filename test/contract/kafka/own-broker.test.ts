@@ -1,0 +1,125 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { type Broker, startBroker } from '../../../deploy/local/broker.ts'
+import { freePorts } from '../../../deploy/local/ports.ts'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import type { LogRecord } from '../../../src/core/ports.ts'
+import {
+  append,
+  appendAll,
+  committed,
+  consumer,
+  eventually,
+  kafka,
+  newTopic,
+  numbered,
+  plainAdmin,
+  plainKafka,
+  producer,
+  Recorder,
+  silent,
+  uniqueName,
+} from './support.ts'
+
+/** Cleans at once what it may. */
+const properties = { 'log.cleaner.backoff.ms': '100' }
+let dataDir: string
+let port: number
+let broker: Broker
+const on = (): string[] => [broker.address]
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'hookline-contract-'))
+  port = await freePorts(2)
+  broker = await startBroker({ dataDir, port, properties, throwAway: true })
+})
+afterAll(() => broker?.stop())
+
+async function restart(how: 'stop' | 'kill'): Promise<void> {
+  // Not `stop`: that would throw the data away.
+  if (how === 'kill') await broker.kill()
+  else {
+    process.kill(broker.pid, 'SIGTERM')
+    await broker.ended
+  }
+  broker = await startBroker({ dataDir, port, properties, throwAway: true })
+}
+
+it.each(['stop', 'kill'] as const)('consumer and producer live through the %s and restart of the broker', async how => {
+  const topic = await newTopic({ on: on(), partitions: 2 })
+  const groupId = uniqueName()
+  const to = producer({ kafka: kafka(on()) })
+  const recorder = new Recorder()
+  const one = consumer([topic], { kafka: kafka(on()), groupId })
+  await one.start(recorder)
+  await appendAll(to, topic, numbered(20))
+  await recorder.until(() => recorder.records.length === 20)
+
+  const restarting = restart(how)
+  // The caller decides what comes after the producer's own tries: here, the same again.
+  const again = async (record: { value: Buffer }): Promise<void> => {
+    await eventually(
+      () =>
+        append(to, topic, record).then(
+          () => true,
+          () => false,
+        ),
+      Boolean,
+    )
+  }
+  await Promise.all([restarting, ...numbered(20, 20).map(again)])
+  const distinct = (): Set<string | null> => new Set(recorder.values)
+  await recorder.until(() => distinct().size === 40)
+  await one.stop()
+  const offsets = await committed(await plainAdmin(on()), groupId, topic)
+  expect(offsets.reduce((sum, offset) => sum + offset, 0)).toBeGreaterThanOrEqual(40)
+})
+
+/** A log of two segments: in the first nothing is left but the empty last batch of an idempotent producer. */
+async function cleanedTopic(): Promise<string> {
+  const topic = await newTopic({
+    on: on(),
+    config: {
+      'cleanup.policy': 'compact',
+      'segment.bytes': String(1024 * 1024),
+      'min.cleanable.dirty.ratio': '0.01',
+      'max.compaction.lag.ms': '500',
+    },
+  })
+  const idempotent = plainKafka(on()).producer({ idempotent: true, maxInFlightRequests: 1 })
+  await idempotent.connect()
+  const keys = ['a', 'b', 'c', 'd', 'e']
+  for (const key of keys)
+    await idempotent.send({ topic, messages: [{ key, value: Buffer.alloc(100_000), partition: 0 }] })
+  await idempotent.disconnect()
+  const to = producer({ kafka: kafka(on()) })
+  const put = (key: string, bytes: number): Promise<void> =>
+    append(to, topic, { key: Buffer.from(key), value: Buffer.alloc(bytes) })
+  await put('big', 1_048_400)
+  for (const key of keys) await put(key, 100_000)
+  for (let index = 0; index < 12; index++) await put(`filler-${index}`, 100_000)
+  return topic
+}
+
+it('a compacted log is read to its end although cleaning left an empty batch alone in a segment', async () => {
+  const topic = await cleanedTopic()
+  const reader = createReader({ kafka: kafka(on()), clock: systemClock, logger: silent })
+  const contents = async (): Promise<LogRecord[]> => {
+    const records: LogRecord[] = []
+    await reader.readToEnd(topic, record => {
+      records.push(record)
+    })
+    return records
+  }
+  const cleaned = await eventually(contents, records => (records[0]?.offset ?? 0) >= 5)
+  expect(cleaned.map(({ key }) => key?.toString()).slice(0, 3)).toEqual(['big', 'a', 'b'])
+
+  const recorder = new Recorder()
+  await consumer([topic], { kafka: kafka(on()) }).start(recorder)
+  await recorder.until(() => recorder.values.length === cleaned.length)
+  expect(recorder.records).toEqual(cleaned)
+  expect(recorder.batches[0]).toMatchObject({ records: [], nextOffset: 5 })
+})

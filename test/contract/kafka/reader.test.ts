@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
+import {
+  afterwards,
+  append,
+  appendAll,
+  kafka,
+  newTopic,
+  numbered,
+  plainAdmin,
+  plainKafka,
+  producer,
+  silent,
+  uniqueName,
+} from './support.ts'
+
+const reader = (on?: string[]): TopicReader => createReader({ kafka: kafka(on), clock: systemClock, logger: silent })
+
+async function read(topic: string): Promise<LogRecord[]> {
+  const records: LogRecord[] = []
+  const count = await reader().readToEnd(topic, record => {
+    records.push(record)
+  })
+  expect(count).toBe(records.length)
+  return records
+}
+
+describe('readToEnd', () => {
+  it('brings all of every partition, in order, whole', async () => {
+    const topic = await newTopic({ partitions: 3 })
+    const headers = { a: '1' }
+    await appendAll(
+      producer(),
+      topic,
+      numbered(300).map((record, index) => ({ ...record, headers, partition: index % 3 })),
+    )
+    const records = await read(topic)
+    expect(records).toHaveLength(300)
+    for (const partition of [0, 1, 2]) {
+      const own = records.filter(record => record.partition === partition)
+      expect(own.map(({ offset }) => offset)).toEqual(Array.from({ length: 100 }, (_, index) => index))
+      expect(own[0]).toMatchObject({ topic, key: null, value: Buffer.from(String(partition)), headers })
+    }
+  })
+
+  it.each([
+    { name: 'an empty topic', prepare: async () => newTopic({ partitions: 2 }), count: 0 },
+    {
+      name: 'a log whose beginning was deleted',
+      prepare: async () => {
+        const topic = await newTopic()
+        await appendAll(producer(), topic, numbered(5))
+        const admin = await plainAdmin()
+        await admin.fetchTopicOffsets(topic)
+        await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '3' }] })
+        return topic
+      },
+      count: 2,
+    },
+    {
+      name: 'a log that ends with an aborted transaction',
+      prepare: async () => {
+        const topic = await newTopic()
+        await append(producer(), topic)
+        await inTransaction(topic, 'abort')
+        return topic
+      },
+      count: 1,
+    },
+    {
+      name: 'a log that ends with a transaction marker',
+      prepare: async () => {
+        const topic = await newTopic()
+        await inTransaction(topic, 'commit')
+        return topic
+      },
+      count: 1,
+    },
+    {
+      name: 'a log with an open transaction: up to it, without waiting for it',
+      prepare: async () => {
+        const topic = await newTopic()
+        await append(producer(), topic)
+        await inTransaction(topic, 'leave open')
+        await append(producer(), topic)
+        return topic
+      },
+      count: 1,
+    },
+  ])('$name', async ({ prepare, count }) => {
+    expect(await read(await prepare())).toHaveLength(count)
+  })
+
+  it('ends at the end that it found, while others go on writing', async () => {
+    const topic = await newTopic()
+    const to = producer()
+    await appendAll(to, topic, numbered(10))
+    const seen: number[] = []
+    const count = await reader().readToEnd(topic, async ({ offset }) => {
+      seen.push(offset)
+      await append(to, topic)
+    })
+    expect(count).toBe(10)
+    expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  })
+
+  it('waits for each record before the next, and ends with what onRecord throws', async () => {
+    const topic = await newTopic({ partitions: 2 })
+    await appendAll(
+      producer(),
+      topic,
+      numbered(20).map((record, index) => ({ ...record, partition: index % 2 })),
+    )
+    let underWay = 0
+    let most = 0
+    const bug = new Error('enough')
+    const reading = reader().readToEnd(topic, async ({ partition, offset }) => {
+      most = Math.max(most, ++underWay)
+      await new Promise(resolve => setImmediate(resolve))
+      underWay--
+      if (partition === 1 && offset === 4) throw bug
+    })
+    await expect(reading).rejects.toBe(bug)
+    expect(most).toBe(1)
+  })
+
+  it('leaves no group behind', async () => {
+    const admin = await plainAdmin()
+    const before = (await admin.listGroups()).groups.length
+    const topic = await newTopic()
+    await append(producer(), topic)
+    await read(topic)
+    expect((await admin.listGroups()).groups).toHaveLength(before)
+  })
+
+  it('names a missing topic, and says when no broker answers', async () => {
+    const topic = uniqueName()
+    await expect(read(topic)).rejects.toMatchObject({ code: 'TOPIC_MISSING', message: `topic ${topic} does not exist` })
+    const nowhere = reader(['127.0.0.1:1']).readToEnd(topic, () => undefined)
+    await expect(nowhere).rejects.toMatchObject({ name: 'KafkaError', code: 'ECONNREFUSED' })
+  })
+})
+
+async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave open'): Promise<void> {
+  const to = plainKafka().producer({
+    transactionalId: uniqueName(),
+    maxInFlightRequests: 1,
+    retry: { initialRetryTime: 20 },
+  })
+  await to.connect()
+  afterwards(() => to.disconnect())
+  const transaction = await to.transaction()
+  await transaction.send({ topic, messages: [{ value: 'in a transaction', partition: 0 }] })
+  if (ending === 'leave open') afterwards(() => transaction.abort())
+  else await transaction[ending]()
+}

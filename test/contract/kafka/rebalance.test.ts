@@ -1,0 +1,168 @@
+import { describe, expect, it } from '@jest/globals'
+import type { LogConsumer } from '../../../src/core/ports.ts'
+import {
+  append,
+  appendAll,
+  committed,
+  consumer,
+  newTopic,
+  numbered,
+  plainAdmin,
+  producer,
+  Recorder,
+  uniqueName,
+} from './support.ts'
+
+interface Joined {
+  readonly one: LogConsumer
+  readonly recorder: Recorder
+}
+
+async function join(topic: string, groupId: string, recorder = new Recorder()): Promise<Joined> {
+  const one = consumer([topic], { groupId })
+  await one.start(recorder)
+  return { one, recorder }
+}
+
+const owned = ({ recorder }: Joined): number[] =>
+  [...recorder.trackers.keys()].map(key => Number(key.split('/')[1])).sort()
+
+/** Two members that share the four partitions of a topic; the first one had them all before. */
+async function twoMembers() {
+  const topic = await newTopic({ partitions: 4 })
+  const groupId = uniqueName()
+  await appendAll(
+    producer(),
+    topic,
+    [0, 1, 2, 3].map(partition => ({ partition, value: Buffer.from(`${partition}`) })),
+  )
+  const first = await join(topic, groupId)
+  await first.recorder.until(() => first.recorder.records.length === 4)
+  const second = await join(topic, groupId)
+  await first.recorder.until(() => owned(first).length === 2)
+  return { topic, groupId, first, second }
+}
+
+describe('a second member', () => {
+  it('takes half, from where the first had come to; the first keeps the rest without a new assignment', async () => {
+    const { topic, first, second } = await twoMembers()
+    expect([...owned(first), ...owned(second)].sort()).toEqual([0, 1, 2, 3])
+    expect(second.recorder.events).toEqual(owned(second).map(partition => `assigned ${partition}@1`))
+    expect(first.recorder.events.slice(4)).toEqual(owned(second).map(partition => `revoked ${partition}`))
+
+    await appendAll(
+      producer(),
+      topic,
+      [0, 1, 2, 3].map(partition => ({ partition, value: Buffer.from('new') })),
+    )
+    await first.recorder.until(() => first.recorder.records.length === 6)
+    await second.recorder.until(() => second.recorder.records.length === 2)
+    expect(new Set(second.recorder.values)).toEqual(new Set(['new']))
+    expect(
+      first.recorder.records
+        .slice(4)
+        .map(({ partition }) => partition)
+        .sort(),
+    ).toEqual(owned(first))
+  })
+
+  it('gets what is open at the first one again, and its late result changes nothing', async () => {
+    const topic = await newTopic({ partitions: 2 })
+    const groupId = uniqueName()
+    await appendAll(
+      producer(),
+      topic,
+      [0, 1].map(partition => ({ partition, value: Buffer.from(`${partition}`) })),
+    )
+    const slow = new Recorder()
+    slow.isDone = () => false
+    const first = await join(topic, groupId, slow)
+    await slow.until(() => slow.records.length === 2)
+    const trackers = new Map(slow.trackers)
+    const second = await join(topic, groupId)
+    await second.recorder.until(() => second.recorder.records.length === 1)
+    await slow.until(() => owned(first).length === 1)
+    const [moved] = owned(second) as [number]
+    expect(second.recorder.values).toEqual([`${moved}`])
+    await second.one.stop()
+    trackers.get(`${topic}/${moved}`)?.done(0)
+    const admin = await plainAdmin()
+    expect((await committed(admin, groupId, topic))[moved]).toBe(1)
+  })
+
+  it('is not set back by a first one that still names the position of what it has lost', async () => {
+    const { topic, groupId, first, second } = await twoMembers()
+    const [moved] = owned(second) as [number]
+    await append(producer(), topic, { partition: moved, value: Buffer.from('new') })
+    await second.recorder.until(() => second.recorder.values.includes('new'))
+    const positions = first.recorder.positions()
+    first.recorder.positions = () => [...positions, { topic, partition: moved, offset: 0, metadata: '' }]
+    await second.one.stop()
+    await first.recorder.until(() => owned(first).length === 4)
+    expect(first.recorder.events).toContain(`assigned ${moved}@2`)
+    await first.one.stop()
+    expect((await committed(await plainAdmin(), groupId, topic))[moved]).toBe(2)
+  })
+
+  it('that leaves gives all back, with what it has done', async () => {
+    const { topic, first, second } = await twoMembers()
+    const moved = owned(second)
+    await appendAll(
+      producer(),
+      topic,
+      moved.map(partition => ({ partition, value: Buffer.from('done') })),
+    )
+    await second.recorder.until(() => second.recorder.records.length === 2)
+    await second.one.stop()
+    await first.recorder.until(() => owned(first).length === 4)
+    expect(first.recorder.events.slice(-2).sort()).toEqual(moved.map(partition => `assigned ${partition}@2`).sort())
+    expect(first.recorder.values).not.toContain('done')
+  })
+})
+
+it('what is paused stays paused over a rebalance when it is kept, and not when it comes back', async () => {
+  const topic = await newTopic({ partitions: 2 })
+  const groupId = uniqueName()
+  const first = await join(topic, groupId)
+  for (const partition of [0, 1]) first.one.pause({ topic, partition })
+  const second = await join(topic, groupId)
+  await first.recorder.until(() => owned(first).length === 1)
+  const [kept] = owned(first) as [number]
+  await second.one.stop()
+  await first.recorder.until(() => owned(first).length === 2)
+  const to = producer()
+  await append(to, topic, { partition: kept, value: Buffer.from('kept') })
+  await append(to, topic, { partition: 1 - kept, value: Buffer.from('back') })
+  await first.recorder.until(() => first.recorder.values.includes('back'))
+  expect(first.recorder.values).toEqual(['back'])
+  first.one.resume({ topic, partition: kept })
+  await first.recorder.until(() => first.recorder.values.includes('kept'))
+})
+
+it('loses nothing and repeats only what was open while members come and go under load', async () => {
+  const topic = await newTopic({ partitions: 6 })
+  const groupId = uniqueName()
+  const to = producer()
+  const total = 6_000
+  const members = [await join(topic, groupId)]
+  const sending = (async () => {
+    for (let from = 0; from < total; from += 100)
+      await appendAll(
+        to,
+        topic,
+        numbered(100, from).map((record, index) => ({ ...record, partition: index % 6 })),
+      )
+  })()
+  for (let round = 0; round < 3; round++) {
+    members.push(await join(topic, groupId))
+    if (round > 0) await members[round]?.one.stop()
+  }
+  await sending
+  const seen = (): string[] => members.flatMap(({ recorder }) => recorder.values) as string[]
+  await Promise.any(members.map(({ recorder }) => recorder.until(() => new Set(seen()).size === total)))
+  for (const { one } of members) await one.stop()
+  expect(await committed(await plainAdmin(), groupId, topic)).toEqual(
+    Array.from({ length: 6 }, () => expect.any(Number)),
+  )
+  expect((await committed(await plainAdmin(), groupId, topic)).reduce((sum, offset) => sum + offset, 0)).toBe(total)
+})
