@@ -104,14 +104,7 @@ async function start(
   docker: ContainerRuntimeClient,
   options: KafkaContainerOptions & { image: string },
 ): Promise<KafkaContainer> {
-  const { KafkaContainer: Container } = await import('@testcontainers/kafka')
-  const definition = new Container(options.image)
-    .withKraft()
-    .withEnvironment(asEnvironment({ ...singleBroker, ...options.properties }))
-  if (options.port !== undefined) definition.withExposedPorts({ container: clientPort, host: options.port })
-  if (options.dataDir !== undefined) {
-    definition.withBindMounts([{ source: await volumeOf(options.dataDir), target: dataInside }])
-  }
+  const definition = await define(options)
   const container = await definition.start()
   const host = container.getHost()
   const port = container.getMappedPort(clientPort)
@@ -127,6 +120,23 @@ async function start(
     throw error
   }
   return { address: `${host}:${port}`, ended, stop }
+}
+
+async function define({ image, port, dataDir, properties }: KafkaContainerOptions & { image: string }) {
+  const { KafkaContainer: Kafka } = await import('@testcontainers/kafka')
+  /** The module exposes its port anew before the start, whatever was asked for: the wish has to come last. */
+  class KafkaOnPort extends Kafka {
+    protected override async beforeContainerCreated(): Promise<void> {
+      await super.beforeContainerCreated()
+      if (port !== undefined) this.withExposedPorts({ container: clientPort, host: port })
+    }
+  }
+  const definition = new KafkaOnPort(image)
+    .withKraft()
+    .withEnvironment(asEnvironment({ ...singleBroker, ...properties }))
+  return dataDir === undefined
+    ? definition
+    : definition.withBindMounts([{ source: await volumeOf(dataDir), target: dataInside }])
 }
 
 /** testcontainers waits for the port alone, which Docker opens before Kafka does. */
