@@ -1,0 +1,73 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { startGuarded, tailOf } from '../../../../deploy/local/guarded-process.ts'
+
+let dir: string
+let log: string
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'hookline-process-test-'))
+  log = join(dir, 'log')
+})
+afterEach(() => rm(dir, { recursive: true }))
+
+const shell = (script: string) => startGuarded({ command: '/bin/sh', args: ['-c', script], output: { file: log } })
+
+/** A process tells by its log that it is where the test wants it. */
+async function logged(text: string): Promise<void> {
+  while (!(await readFile(log, 'utf8')).includes(text)) await new Promise(setImmediate)
+}
+
+describe('a guarded process', () => {
+  it.each([
+    ['by itself, well', 'exit 0', 'exit code 0'],
+    ['by itself, badly', 'exit 3', 'exit code 3'],
+    ['by a signal', 'kill -KILL $$', 'signal SIGKILL'],
+  ])('tells how it ended: %s', async (_, script, how) => {
+    expect(await shell(script).ended).toBe(how)
+  })
+
+  it('tells that it could not be started, and stopping it is no trouble', async () => {
+    const child = startGuarded({ command: join(dir, 'nothing'), args: [], output: { file: log } })
+    expect(await child.ended).toContain('ENOENT')
+    await child.stop()
+  })
+
+  it('ends at the asking', async () => {
+    const child = shell('echo up; exec sleep 600')
+    await logged('up')
+    await child.stop()
+    expect(await child.ended).toBe('signal SIGTERM')
+  })
+
+  it('is killed when it does not end at the asking', async () => {
+    const child = shell('trap "" TERM; echo up; while :; do sleep 0.05; done')
+    await logged('up')
+    await child.stop(50)
+    expect(await child.ended).toBe('signal SIGKILL')
+  })
+
+  it('leads a process group of its own, which a ctrl-C at ours does not reach', async () => {
+    const child = shell('ps -o pgid= -p $$')
+    await child.ended
+    expect(Number(await readFile(log, 'utf8'))).toBe(child.pid)
+  })
+
+  it('has both streams in its log, from the beginning at each start', async () => {
+    await shell('echo old').ended
+    await shell('echo out; echo err >&2').ended
+    expect(await readFile(log, 'utf8')).toBe('out\nerr\n')
+  })
+})
+
+describe('tailOf', () => {
+  it('is the end of a log', async () => {
+    await shell('printf "1\\n2\\n3\\n"').ended
+    expect(await tailOf(log, 2)).toBe('2\n3')
+  })
+
+  it('is nothing where there is no log', async () => {
+    expect(await tailOf(join(dir, 'nothing'))).toBe('')
+  })
+})

@@ -1,0 +1,25 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { describe, expect, it } from '@jest/globals'
+import { assertFree, freePorts, isFree } from '../../../../deploy/local/ports.ts'
+
+describe('a port of the loopback interface', () => {
+  it('is free when nobody listens there', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect(await isFree(port)).toBe(false)
+    await expect(assertFree(port, 'Kafka')).rejects.toThrow(
+      `Kafka cannot listen on 127.0.0.1:${port}: the port is in use`,
+    )
+    server.close()
+    await once(server, 'close')
+    expect(await isFree(port)).toBe(true)
+    await assertFree(port, 'Kafka')
+  })
+
+  it('is found free together with its neighbours', async () => {
+    const first = await freePorts(3)
+    expect(await Promise.all([first, first + 1, first + 2].map(isFree))).toEqual([true, true, true])
+  })
+})
