@@ -82,7 +82,9 @@ const fields: Readonly<Record<string, (carried: Partial<Carried>) => string | nu
 }
 /** Marks a dead letter whose event was null: a null value would delete the dead letter. */
 const nullValueHeader = 'null-value'
-const ownHeaders = new Set([...Object.keys(fields), nullValueHeader])
+/** The event's own key, for a dead letter has another. Latin-1 keeps different bytes different, and ASCII readable. */
+const originKeyHeader = 'origin-key'
+const ownHeaders = new Set([...Object.keys(fields), nullValueHeader, originKeyHeader])
 
 /** Under 1 KiB together, names included. What is undefined is left out. */
 export function toHeaders(carried: Partial<Carried>): RecordHeaders {
@@ -148,16 +150,32 @@ export function deadLetterRecord(
   const carried = { outcomes: code ?? '', origin: { topic, partition, offset, timestamp }, round: 0, ...known, reason }
   const { origin, round } = carried
   const key = `${known?.destination ?? '-'}/${origin.topic}/${origin.partition}/${origin.offset}/${round}`
-  const headers = replaceHeaders(record, carried)
   return {
     key: Buffer.from(key),
     value: record.value ?? Buffer.alloc(0),
-    headers: record.value === null ? { ...headers, [nullValueHeader]: '1' } : headers,
+    headers: {
+      ...replaceHeaders(record, carried),
+      ...(record.key !== null && { [originKeyHeader]: record.key.toString('latin1') }),
+      ...(record.value === null && { [nullValueHeader]: '1' }),
+    },
+  }
+}
+
+/** What `deadLetterRecord` was given: the event's own key and bytes, and the headers of others. */
+export function originalOf({ value, headers }: LogRecord): Pick<LogRecord, 'key' | 'value' | 'headers'> {
+  const key = headers[originKeyHeader]
+  return {
+    key: key === undefined ? null : Buffer.from(key, 'latin1'),
+    value: headers[nullValueHeader] === '1' ? null : value,
+    headers: othersIn(headers),
   }
 }
 
 /** Headers of others (traces) stay; ours are replaced, never appended to, so that nothing stale remains. */
 function replaceHeaders(record: LogRecord, carried: Partial<Carried>): RecordHeaders {
-  const others = Object.entries(record.headers).filter(([name]) => !ownHeaders.has(name))
-  return { ...Object.fromEntries(others), ...toHeaders(carried) }
+  return { ...othersIn(record.headers), ...toHeaders(carried) }
+}
+
+function othersIn(headers: RecordHeaders): RecordHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name)))
 }

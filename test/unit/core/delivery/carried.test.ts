@@ -3,11 +3,13 @@ import {
   type Carried,
   deadLetterRecord,
   firstCarried,
+  originalOf,
   parseCarried,
   retryRecord,
   toHeaders,
 } from '../../../../src/core/delivery/carried.ts'
 import { deadLetterReasons, refusedOutcomes } from '../../../../src/core/delivery/outcome.ts'
+import type { LogRecord } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { carriedOf, duration, later, recordOf, start } from '../../../support/deliveries.ts'
 
@@ -146,7 +148,7 @@ describe('a dead letter', () => {
     expect(deadLetterRecord(record, inThirdRound, 'retries_exhausted')).toEqual({
       key: Buffer.from('crm/hookline.events/3/41/3'),
       value: record.value,
-      headers: { ...headers, reason: 'retries_exhausted' },
+      headers: { ...headers, reason: 'retries_exhausted', 'origin-key': 'u1' },
     })
   })
 
@@ -157,6 +159,7 @@ describe('a dead letter', () => {
     'origin-offset': '41',
     'origin-timestamp': '1795248000000',
     round: '0',
+    'origin-key': 'u1',
   }
   it.each([
     ['undecodable', undefined, undefined, '-/hookline.events/3/41/0', {}],
@@ -165,7 +168,7 @@ describe('a dead letter', () => {
     ['unknown_destination', { destination: 'gone' }, undefined, 'gone/hookline.events/3/41/0', { destination: 'gone' }],
   ] as const)('of a record that never became a delivery: %s', (reason, known, code, key, more) => {
     // What foreign producers write into these headers is not ours.
-    const record = recordOf({ headers: { destination: 'forged', attempt: '9' } })
+    const record = recordOf({ headers: { destination: 'forged', attempt: '9', 'origin-key': 'forged' } })
     expect(deadLetterRecord(record, known, reason, code)).toEqual({
       key: Buffer.from(key),
       value: record.value,
@@ -182,5 +185,19 @@ describe('a dead letter', () => {
   it('of an event with an empty value is not marked', () => {
     const record = recordOf({ value: Buffer.alloc(0), headers: { 'null-value': '1' } })
     expect(deadLetterRecord(record, undefined, 'undecodable').headers).not.toHaveProperty('null-value')
+  })
+
+  it.each<[string, Partial<LogRecord>]>([
+    ['text', {}],
+    ['bytes that are no text', { key: Buffer.from([0, 127, 128, 255]), value: Buffer.from([255, 0]) }],
+    ['without key', { key: null }],
+    ['with an empty key and an empty value', { key: Buffer.alloc(0), value: Buffer.alloc(0) }],
+    ['without value', { value: null }],
+    ["with others' headers", { headers: { traceparent: '00-ab-cd-01' } }],
+  ])('gives back the key, bytes and headers that it was made of: %s', (_name, given) => {
+    const { key, value, headers: others } = recordOf(given)
+    const ours = { attempt: '9', 'null-value': '1', 'origin-key': 'forged' }
+    const written = deadLetterRecord(recordOf({ ...given, headers: { ...ours, ...others } }), carriedOf(), 'http_4xx')
+    expect(originalOf(recordOf({ ...written, partition: 0 }))).toEqual({ key, value, headers: others })
   })
 })
