@@ -97,7 +97,6 @@ interface Deps {
 export function createAgents({ network, resolve, connections }: Deps): Agents {
   let settings = network()
   let generation = new Generation(createDialPolicy(settings, resolve), connections)
-  let isClosed = false
 
   function current(): Generation {
     const latest = network()
@@ -106,7 +105,6 @@ export function createAgents({ network, resolve, connections }: Deps): Agents {
       const next = new Generation(createDialPolicy(latest, resolve), connections)
       generation.retire()
       generation = next
-      if (isClosed) next.retire()
     }
     settings = latest
     return generation
@@ -115,9 +113,6 @@ export function createAgents({ network, resolve, connections }: Deps): Agents {
   return {
     shared: () => current().shared,
     fresh: () => current().fresh,
-    close() {
-      isClosed = true
-      generation.retire()
-    },
+    close: () => generation.retire(),
   }
 }

@@ -1,6 +1,5 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import type { Socket } from 'node:net'
 import got, { type Request } from 'got'
 import type { CallResult, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings.ts'
@@ -18,14 +17,13 @@ const maxBodyBytes = 64 * 1_024
 /** How a kept-alive connection looks that the server had closed while it was idle. */
 const staleCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
-/** Everything that got does by itself is off: redirects, retries, decompression, errors for statuses, length checks. */
+/** Everything that got does by itself is off: redirects, retries, decompression, errors for statuses. */
 const client = got.extend({
   method: 'POST',
   followRedirect: false,
   retry: { limit: 0 },
   decompress: false,
   throwHttpErrors: false,
-  strictContentLength: false,
 })
 
 export interface GotTransportDeps {
@@ -92,7 +90,7 @@ class Exchange {
   #request: ClientRequest | undefined
   /** Known from the complete head on: then nothing changes it. */
   #answer: CallResult | undefined
-  #hasRepeated = false
+  #isRepeated = false
   #hasEnded = false
 
   constructor(call: WebhookCall, deps: ExchangeDeps, onEnd: (result: CallResult) => void) {
@@ -106,12 +104,10 @@ class Exchange {
     this.#request = undefined
     const stream = client.stream(this.#call.url, { request: url => this.#send(url) })
     this.#stream = stream
-    stream.on('error', error => this.#fail(stream, error))
+    stream.on('error', error => this.#fail(error))
     stream.on('response', (response: IncomingMessage) => this.#receive(stream, response))
-    // A 101 that names a protocol: Node hands the socket over instead of an answer.
-    stream.on('upgrade', (response: IncomingMessage, socket: Socket) => {
-      socket.on('error', () => {})
-      socket.destroy()
+    // A 101 that names a protocol is no response to Node.
+    stream.on('upgrade', (response: IncomingMessage) => {
       this.#note(response)
       this.#drop()
     })
@@ -125,7 +121,7 @@ class Exchange {
   }
 
   #send(url: URL): ClientRequest {
-    const agents = this.#hasRepeated ? this.#deps.agents.fresh() : this.#deps.agents.shared()
+    const agents = this.#isRepeated ? this.#deps.agents.fresh() : this.#deps.agents.shared()
     const options = { method: 'POST', headers: this.#call.headers, maxHeaderSize: maxHeadBytes }
     const request =
       url.protocol === 'https:'
@@ -159,12 +155,12 @@ class Exchange {
     })
   }
 
-  #fail(stream: Request, error: Error): void {
-    if (stream !== this.#stream || this.#hasEnded) return
+  #fail(error: Error): void {
     const { connections } = this.#deps
     const isStale = staleCodes.has(codeOf(rootOf(error))) && connections.isUntouchedReuse(this.#request)
-    if (this.#answer === undefined && isStale && !this.#hasRepeated) {
-      this.#hasRepeated = true
+    // Once only: the second time the connection is a fresh one, which is never stale.
+    if (this.#answer === undefined && isStale) {
+      this.#isRepeated = true
       this.start()
       return
     }

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
 import type { LookupAddress } from 'node:dns'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import type { TlsOptions } from 'node:tls'
 import { afterEach } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
@@ -80,3 +83,19 @@ export function caller(create: CreateTransport, options: Options = {}) {
 }
 
 export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })
+
+/** Makes each of the calls (`URL milliseconds`) twice in a process of its own; resolves when that has ended by itself. */
+export async function callInProcess(name: string, calls: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const program = join(import.meta.dirname, 'calling-process.ts')
+  const child = spawn(process.execPath, [program, name, ...calls], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  cleanups.push(async () => void child.kill('SIGKILL'))
+  let printed = ''
+  child.stdout.on('data', text => {
+    printed += text
+  })
+  const [code] = await once(child, 'close')
+  return { code, results: JSON.parse(printed) as readonly (readonly CallResult[])[] }
+}

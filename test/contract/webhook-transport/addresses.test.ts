@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/outcome.ts'
 import { answer, answering } from '../../support/scripted-receiver.ts'
-import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
 const ok = answering(answer(200))
 const nothingAllowed = { ...loopbackOnly, allow: [] }
@@ -96,7 +96,7 @@ describe.each(adapters)('%s: addresses', (_, create) => {
   })
 })
 
-describe.each(adapters)('%s: names and ports', (_, create) => {
+describe.each(adapters)('%s: names and ports', (name, create) => {
   it.each([
     ['ENOTFOUND', 'dns'],
     ['ESERVFAIL', 'dns'],
@@ -143,13 +143,14 @@ describe.each(adapters)('%s: names and ports', (_, create) => {
   it('proxies of the environment are ignored', async () => {
     const proxy = await receiver(ok)
     const target = await receiver(answering(answer(202)))
-    const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']
-    for (const name of names) process.env[name] = name.startsWith('NODE') ? '1' : proxy.url('')
-    try {
-      expect(await caller(create).post(target.url())).toEqual(answered(202))
-    } finally {
-      for (const name of names) delete process.env[name]
+    const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
+    const env = {
+      ...Object.fromEntries(names.map(variable => [variable, proxy.url('')])),
+      NODE_USE_ENV_PROXY: '1',
+      NO_PROXY: '',
     }
+    const { results } = await callInProcess(name, [`${target.url()} 10000`], env)
+    expect(results).toEqual([[answered(202), answered(202)]])
     expect(proxy.connections()).toBe(0)
   })
 })

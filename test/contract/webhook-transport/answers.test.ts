@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/outcome.ts'
+import type { JsonText } from '../../../src/core/units.ts'
 import { afterRequest, answer, answering } from '../../support/scripted-receiver.ts'
 import { adapters, answered, body, caller, headers, receiver } from './adapters.ts'
 
@@ -85,6 +86,40 @@ describe.each(adapters)('%s: an answer', (_, create) => {
     const { post, ends } = caller(create)
     expect(await post(target.url())).toEqual(answered(status))
     expect(ends).toEqual([[answered(status)]])
+  })
+})
+
+describe.each(adapters)('%s: an answer that costs the connection', (_, create) => {
+  it('101, when it switches to another protocol', async () => {
+    const closed = Promise.withResolvers<void>()
+    const target = await receiver(
+      afterRequest(async peer => {
+        peer.send('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: chat\r\n\r\nhello')
+        await peer.closed
+        closed.resolve()
+      }),
+    )
+    expect(await caller(create).post(target.url())).toEqual(answered(101))
+    await closed.promise
+  })
+
+  it('one that comes before the request has been read', async () => {
+    const closed = Promise.withResolvers<void>()
+    const target = await receiver(async peer => {
+      peer.socket.pause()
+      peer.send(answer(413))
+      await call
+      peer.socket.resume()
+      await peer.closed
+      closed.resolve()
+    })
+    const { transport } = caller(create)
+    // More than the kernel takes on for a reader that does not read.
+    const large = `"${'a'.repeat(32 * 1_024 * 1_024)}"` as JsonText
+    const call = new Promise(resolve => transport.post({ url: target.url(), headers, body: large }, resolve))
+    expect(await call).toEqual(answered(413))
+    await closed.promise
+    expect(target.bytes()).toBeLessThan(large.length)
   })
 })
 

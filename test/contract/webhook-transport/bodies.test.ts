@@ -97,6 +97,31 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
     expect(after.rss - before.rss).toBeLessThan(32 * kib * kib)
   })
 
+  it('that is compressed counts as it comes', async () => {
+    const bomb = gzipSync(Buffer.alloc(32 * kib * kib))
+    const half = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    const target = await receiver(async peer => {
+      await peer.request()
+      peer.send(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`)
+      peer.socket.write(bomb.subarray(0, bomb.length / 2), () => half.resolve())
+      await go.promise
+      peer.send(bomb.subarray(bomb.length / 2))
+      await answering(answer(202))(peer)
+    })
+    const other = await receiver(answering(answer(204)))
+    const { post, ends } = caller(create)
+    const call = post(target.url())
+    await half.promise
+    for (let fence = 0; fence < 5; fence++) await post(other.url())
+    // Unpacked, its half would have been 16 MiB: far over what is read.
+    expect(ends[0]).toEqual([])
+    go.resolve()
+    expect(await call).toEqual(answered(200))
+    expect(await post(target.url())).toEqual(answered(202))
+    expect(target.connections()).toBe(1)
+  })
+
   it('that says it is compressed and is not changes nothing', async () => {
     const target = await receiver(answering(answer(200, { 'Content-Encoding': 'br' }, 'not brotli')))
     expect(await caller(create).post(target.url())).toEqual(answered(200))

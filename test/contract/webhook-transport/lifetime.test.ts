@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import type { CallResult } from '../../../src/core/ports.ts'
 import type { NetworkSettings } from '../../../src/core/settings.ts'
 import { createAuthority } from '../../support/certificates.ts'
 import { afterRequest, answer, answering } from '../../support/scripted-receiver.ts'
-import { adapters, answered, caller, loopbackOnly, receiver } from './adapters.ts'
+import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
 const authority = createAuthority()
 const leaf = authority.issue()
@@ -67,11 +63,13 @@ describe.each(adapters)('%s: live settings', (_, create) => {
 describe.each(adapters)('%s: close', (name, create) => {
   it('waits for the calls under way and drops what is idle', async () => {
     const go = Promise.withResolvers<void>()
+    const closed = Promise.withResolvers<void>()
     const target = await receiver(async peer => {
       await peer.request()
       await go.promise
       peer.send(answer(200))
       await peer.closed
+      closed.resolve()
     })
     const { post, transport } = caller(create)
     const order: string[] = []
@@ -81,6 +79,15 @@ describe.each(adapters)('%s: close', (name, create) => {
     go.resolve()
     await Promise.all([call, closing])
     expect(order).toEqual(['call', 'close'])
+    await closed.promise
+  })
+
+  it('gives up questions to name servers', async () => {
+    const { resolver } = scriptedResolver(() => [])
+    let closes = 0
+    const { transport } = caller(create, { resolver: { ...resolver, close: () => void closes++ } })
+    await transport.close()
+    expect(closes).toBe(1)
   })
 
   it('keeps no connection of a call that comes later', async () => {
@@ -98,23 +105,18 @@ describe.each(adapters)('%s: close', (name, create) => {
     await closed.promise
   })
 
-  it('leaves nothing that keeps the process alive', async () => {
-    const program = join(import.meta.dirname, 'closing-process.ts')
-    const child = spawn(process.execPath, [program, name], { stdio: ['ignore', 'pipe', 'inherit'] })
-    let printed = ''
-    child.stdout.on('data', text => {
-      printed += text
-    })
-    const [code] = await once(child, 'close')
-    const results = JSON.parse(printed) as CallResult[]
-    expect(results.map(result => (result.kind === 'answered' ? result.status : result.phase))).toEqual([
-      200,
-      200,
-      'deadline',
-      'dns',
-      'address',
-      'connect',
+  it('leaves nothing that keeps the process alive, however calls have ended', async () => {
+    const target = await receiver(answering(answer(200)))
+    const silent = await receiver(() => {})
+    const { code, results } = await callInProcess(name, [
+      `${target.url()} 10000`,
+      `${silent.url()} 200`,
+      'http://gone.invalid/ 10000',
+      'http://10.0.0.1/ 10000',
+      'http://127.0.0.1:1024/ 10000',
     ])
+    const ends = results.map(([, result]) => (result?.kind === 'answered' ? result.status : result?.phase))
+    expect(ends).toEqual([200, 'deadline', 'dns', 'address', 'connect'])
     expect(code).toBe(0)
   })
 })

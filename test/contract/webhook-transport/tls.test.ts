@@ -1,9 +1,10 @@
+import { once } from 'node:events'
 import tls from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/outcome.ts'
 import { createAuthority, selfSigned } from '../../support/certificates.ts'
 import { answer, answering } from '../../support/scripted-receiver.ts'
-import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
 const authority = createAuthority()
 const stranger = createAuthority('another authority')
@@ -26,10 +27,10 @@ function withChain(of: typeof authority) {
   return { cert: cert + of.cert, key }
 }
 
-describe.each(adapters)('%s: TLS', (_, create) => {
+describe.each(adapters)('%s: TLS', (name, create) => {
   it.each(untrusted)(
     'a certificate that %s is refused before a byte of the request has left',
-    async (_name, own, code) => {
+    async (_case, own, code) => {
       for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
         const target = await receiver(ok, { ...own, maxVersion })
         const { post, ends } = caller(create, { network })
@@ -46,15 +47,11 @@ describe.each(adapters)('%s: TLS', (_, create) => {
 
   it('no switch of the environment turns verification off', async () => {
     const target = await receiver(ok, selfSigned())
-    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
-    try {
-      expect(await caller(create).post(target.url())).toMatchObject({
-        phase: 'tls',
-        code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-      })
-    } finally {
-      delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
-    }
+    const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+    const { results } = await callInProcess(name, [`${target.url()} 10000`], env)
+    const refused = { phase: 'tls', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }
+    expect(results.flat()).toMatchObject([refused, refused])
+    expect(target.bytes()).toBe(0)
   })
 
   it('a private authority is trusted when it is configured', async () => {
@@ -88,8 +85,8 @@ describe.each(adapters)('%s: TLS', (_, create) => {
     const asked: string[] = []
     const target = await receiver(ok, {
       ...authority.issue({ names: ['crm.example.com'] }),
-      SNICallback: (name, done) => {
-        asked.push(name)
+      SNICallback: (host, done) => {
+        asked.push(host)
         done(null)
       },
     })
@@ -104,7 +101,6 @@ describe.each(adapters)('%s: TLS', (_, create) => {
   })
 
   it.each([
-    ['TLS 1.1 only', { ...leaf, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
     ['a certificate of the client wanted', { ...leaf, requestCert: true, rejectUnauthorized: true }],
     ['no cipher in common', { ...leaf, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }],
   ] as const)('a handshake that fails for another reason than trust: %s', async (_name, security) => {
@@ -112,6 +108,26 @@ describe.each(adapters)('%s: TLS', (_, create) => {
     const { post } = caller(create, { network })
     const result = await post(target.url())
     expect(classify(result)).toMatch(/^(tls_other|reset)$/)
+    expect(target.requests).toEqual([])
+  })
+
+  it('TLS 1.1 is refused, whatever the process allows', async () => {
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+    const target = await receiver(ok, { ...leaf, ...old })
+    const { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION } = tls
+    Object.assign(tls, { DEFAULT_CIPHERS: old.ciphers, DEFAULT_MIN_VERSION: old.minVersion })
+    try {
+      // The server is as meant: a client that takes 1.1 gets it.
+      const control = tls.connect({ port: target.port, host: '127.0.0.1', ca: authority.cert })
+      await once(control, 'secureConnect')
+      expect(control.getProtocol()).toBe('TLSv1.1')
+      control.destroy()
+      const result = await caller(create, { network }).post(target.url())
+      expect(result).toMatchObject({ kind: 'failed', phase: 'tls' })
+      expect(classify(result)).toBe('tls_other')
+    } finally {
+      Object.assign(tls, { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION })
+    }
     expect(target.requests).toEqual([])
   })
 
