@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals'
+import { durationMs } from '../../src/core/units.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { Ledger } from '../support/ledger.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+describe('one destination that accepts and never answers', () => {
+  it('keeps nobody else waiting, on the same partitions, with 32 places in all', async () => {
+    const hangs = closing(await Ledger.started({ answers: ['hang'] }))
+    const well = closing(await Ledger.started())
+    const pipeline = closing(
+      await startPipeline({
+        delivery: { maxInFlight: 32, perWebhook: 32, perHost: 32, schedule: [] },
+        destinations: [
+          { id: 'hangs', sources: ['web'], webhooks: [{ url: hangs.url }] },
+          ...[1, 2, 3].map(n => ({ id: `well-${n}`, sources: ['web'], webhooks: [{ url: `${well.url}/${n}` }] })),
+        ],
+      }),
+    )
+    const service = await pipeline.run()
+    const count = 4_000
+    await pipeline.send(trackEvents(count))
+    await well.until(() => well.requests.length >= 3 * count)
+    const metrics = await service.metrics()
+    // A call that hangs takes 5 s: 32 places would have let 100 records through in the time that all the others took.
+    expect(hangs.requests.length).toBeLessThan(count / 4)
+    for (const n of [1, 2, 3])
+      expect(metrics.get(`hookline_deliveries_total{destination="well-${n}",result="delivered"}`)).toBe(count)
+    expect(metrics.get('hookline_deliveries_total{destination="hangs",result="delivered"}') ?? 0).toBe(0)
+  }, 120_000)
+})
+
+describe('order', () => {
+  it('for one user and destination the next first attempt never begins before the one before has ended', async () => {
+    const latency = 15
+    const ledger = closing(await Ledger.started({ latency: durationMs(latency) }))
+    const pipeline = closing(
+      await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+    )
+    const [event] = trackEvents(1)
+    const users = 25
+    const each = 20
+    await pipeline.send(
+      Array.from({ length: users * each }, (_, index) => ({
+        ...event!,
+        message: {
+          ...event!.message,
+          userId: `user-${index % users}`,
+          messageId: `${index % users}/${Math.floor(index / users)}`,
+        },
+      })),
+    )
+    const service = await pipeline.run()
+    await ledger.untilDelivered(users * each)
+    const byUser = Map.groupBy(ledger.requests, request => request.messageId?.split('/')[0])
+    expect(byUser.size).toBe(users)
+    for (const requests of byUser.values()) {
+      expect(requests.map(({ messageId }) => Number(messageId?.split('/')[1]))).toEqual(
+        Array.from({ length: each }, (_, index) => index),
+      )
+      const gaps = requests.slice(1).map(({ at }, index) => at - requests[index]!.at)
+      // Wall clock in whole milliseconds: one less may be seen.
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(latency - 1)
+    }
+    expect(await service.stop()).toBe(0)
+  }, 60_000)
+})
