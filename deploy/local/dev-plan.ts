@@ -38,7 +38,7 @@ function planKafka({ brokers, tls, sasl }: Settings['kafka']): Part {
   const instead = 'to use an existing cluster set KAFKA_BROKERS'
   const { hostname, port } = new URL(`kafka://${address}`)
   const problems = [
-    ...(isThisMachine(hostname) ? [] : [`kafka.brokers[0]: ${address} is not this machine; ${instead}`]),
+    ...(isHere(hostname) ? [] : [`kafka.brokers[0]: ${address} is not ${here}; ${instead}`]),
     ...(tls === undefined ? [] : [`kafka.tls: the local Kafka speaks plain text; ${instead}`]),
     ...(sasl === undefined ? [] : [`kafka.sasl: the local Kafka knows no users; ${instead}`]),
   ]
@@ -51,8 +51,8 @@ function planRegistry({ url }: Settings['registry']): Part {
   const problem =
     protocol !== 'http:'
       ? 'the local registry speaks plain HTTP'
-      : !isThisMachine(hostname)
-        ? `${hostname} is not this machine`
+      : !isHere(hostname)
+        ? `${hostname} is not ${here}`
         : pathname.replace(/\/$/, '') !== registryPath
           ? `the local registry answers under ${registryPath}`
           : undefined
@@ -60,8 +60,8 @@ function planRegistry({ url }: Settings['registry']): Part {
   return { port: Number(port || 80) }
 }
 
-/** What we start listens on 127.0.0.1 only. */
-const isThisMachine = (host: string): boolean => host === 'localhost' || host === '127.0.0.1'
+const here = '127.0.0.1 or localhost, the only place where we listen'
+const isHere = (host: string): boolean => host === 'localhost' || host === '127.0.0.1'
 
 /**
  * What CONFIG and DATA_DIR are relative to: make's own directory, unless it was sent elsewhere with -C (then `w` is among its flags), when

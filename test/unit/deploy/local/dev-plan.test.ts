@@ -43,13 +43,14 @@ describe('planDev starts things where the configuration says', () => {
     expect(planned.kind === 'planned' && planned.plan.replicationFactor).toBe(expected)
   })
 
+  const here = '127.0.0.1 or localhost, the only place where we listen'
   const cluster = 'to use an existing cluster set KAFKA_BROKERS'
   const other = 'to use an existing registry set SCHEMA_REGISTRY_URL'
   it.each<[string, Planable, string]>([
     [
       'a broker elsewhere',
       changed({ kafka: { brokers: ['k.example.com:9092'] } }),
-      `kafka.brokers[0]: k.example.com:9092 is not this machine; ${cluster}`,
+      `kafka.brokers[0]: k.example.com:9092 is not ${here}; ${cluster}`,
     ],
     [
       'TLS',
@@ -64,7 +65,7 @@ describe('planDev starts things where the configuration says', () => {
     [
       'a registry elsewhere',
       changed({ registry: { url: 'http://r.example.com:8081/apis/ccompat/v7' } }),
-      `registry.url: r.example.com is not this machine; ${other}`,
+      `registry.url: r.example.com is not ${here}; ${other}`,
     ],
     [
       'HTTPS',
