@@ -1,4 +1,5 @@
 import { type Carried, firstCarried, parseCarried } from '../../core/delivery/carried.ts'
+import { firstStood } from '../../core/delivery/replay.ts'
 import { type Routing, route } from '../../core/delivery/route.ts'
 import { type Event, keyOf, normaliseEvent } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics.ts'
@@ -35,7 +36,7 @@ export class Intake {
     this.#schemaWait = createSchemaWait({
       ...deps,
       decode: open => this.#decode(open),
-      unknown: open => deps.settle.refused(open, 'undecodable'),
+      unknown: open => deps.settle.refused(open, 'undecodable', { carried: parkedIn(open.record, deps.topics) }),
     })
   }
 
@@ -57,12 +58,11 @@ export class Intake {
   #decode(open: OpenRecord): void {
     const { codec, topics } = this.#deps
     const { record } = open
-    const isParked = topics.tierOf(record.topic) !== undefined
-    const carried = isParked ? parseCarried(record.headers) : undefined
-    if (isParked && carried === undefined)
+    const carried = parkedIn(record, topics)
+    if (carried === undefined && topics.tierOf(record.topic) !== undefined)
       return this.#refuseBytes(open, 'headers of a parked delivery are missing or malformed')
     if (record.value === null) return this.#refuseBytes(open, 'the value is null', carried)
-    const decoded = codec.decode(record.value, carried?.origin.timestamp ?? record.timestamp)
+    const decoded = codec.decode(record.value, (carried?.origin ?? firstStood(record)).timestamp)
     switch (decoded.kind) {
       case 'event':
         return decoded.event.canonical
@@ -82,8 +82,8 @@ export class Intake {
 
   #normalise(open: OpenRecord, foreign: Event, carried: Carried | undefined): void {
     const { logger, metrics, settle } = this.#deps
-    const { topic, partition, offset } = open.record
-    // From the position, not from chance: the message has the same id whenever its record, or a parked copy of it, is read.
+    const { topic, partition, offset } = firstStood(open.record)
+    // From the position, not from chance: the message has the same id whenever its record, or a copy of it, is read.
     const newId = (): string => carried?.messageId ?? `${topic}/${partition}/${offset}`
     const normalised = normaliseEvent(foreign, newId)
     if (normalised.kind === 'rejected') {
@@ -107,8 +107,9 @@ export class Intake {
     if (routed.kind === 'dead_lettered') return settle.refused(open, routed.reason, { carried: namesIn(event) })
     for (const reason of routed.drops) metrics.drops.inc({ reason })
     const orderKey = delivery.ordering === 'key' ? keyOf(event.message) : undefined
+    const origin = { ...positionOf(open.record), timestamp: firstStood(open.record).timestamp }
     for (const { id } of routed.destinations) {
-      const first = firstCarried(open.record, id, event.message.messageId, clock.now(), delivery.window)
+      const first = firstCarried(origin, id, event.message.messageId, clock.now(), delivery.window)
       this.#deliver(open, event, first, orderKey)
     }
     open.release()
@@ -119,6 +120,11 @@ export class Intake {
     of.shard.routed(of.record, carried.destination)
     this.#deps.enqueue({ of, event, orderKey, carried })
   }
+}
+
+/** What a parked delivery carries; undefined for others, and for what is no delivery of ours. */
+function parkedIn({ topic, headers }: LogRecord, topics: TopicNames): Carried | undefined {
+  return topics.tierOf(topic) === undefined ? undefined : parseCarried(headers)
 }
 
 /** What a dead letter can name that never became a delivery. */

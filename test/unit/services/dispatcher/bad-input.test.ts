@@ -1,5 +1,8 @@
-import { describe, expect, it } from '@jest/globals'
-import { DispatcherHarness, defaultSchedule } from '../../../support/dispatcher-harness.ts'
+import { describe, expect, it, jest } from '@jest/globals'
+import { retryRecord } from '../../../../src/core/delivery/carried.ts'
+import type { EventCodec } from '../../../../src/core/ports.ts'
+import { carriedOf, later, recordOf } from '../../../support/deliveries.ts'
+import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher-harness.ts'
 import { trackMessage } from '../../../support/messages.ts'
 
 describe('bad input goes to the dead-letter topic with its reason and its bytes; the partition moves on', () => {
@@ -42,6 +45,45 @@ describe('bad input goes to the dead-letter topic with its reason and its bytes;
     await harness.advance(20_000)
     expect(harness.log.records(harness.topics.deadLetter)[0]?.headers['reason']).toBe('undecodable')
   })
+
+  it.each([
+    ['a retry record whose schema the registry has lost', 'schema:404:{}'],
+    ['a retry record whose bytes are damaged', '{'],
+  ])('%s keeps the destination that it was meant for', async (_name, text) => {
+    const harness = await DispatcherHarness.started()
+    const carried = carriedOf({ destination: 'crm', messageId: 'm1', deadline: later('4h', harness.clock.now()) })
+    const parked = retryRecord(recordOf({ value: Buffer.from(text) }), carried)
+    harness.log.write(harness.topics.retry(defaultSchedule[0]!), parked.value, 'key', parked.headers)
+    await harness.advance(20_000)
+    const [deadLetter] = harness.log.records(harness.topics.deadLetter)
+    expect(deadLetter?.headers).toMatchObject({ reason: 'undecodable', destination: 'crm', 'message-id': 'm1' })
+  })
+})
+
+describe('a foreign event that a replay put back', () => {
+  const { messageId: _, ...message } = trackMessage('')
+  const event = Buffer.from(JSON.stringify({ sourceId: 'web', canonical: false, receivedAt: 0, message }))
+
+  it('has the id and the time of where it first stood, on every copy and try', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(500) })
+    const decode = jest.spyOn(harness.codec as EventCodec, 'decode')
+    const headers = { 'replay-of': 'hookline.events/3/41/1795248000000' }
+    harness.log.write(harness.topics.events, event, 'k', headers)
+    harness.log.write(harness.topics.events, event, 'k', headers)
+    await harness.advance(15_000)
+    expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(Array(4).fill('hookline.events/3/41'))
+    expect(decode.mock.calls.map(([, receivedAt]) => receivedAt)).toEqual(Array(4).fill(1_795_248_000_000))
+  })
+
+  it.each(['hookline.events/3/41', 'hookline.events/3/-1/0', 'x y/3/41/0', ''])(
+    'unless %j is no place: then those of its own record',
+    async header => {
+      const harness = await DispatcherHarness.started()
+      harness.log.write(harness.topics.events, event, 'k', { 'replay-of': header })
+      await harness.advance(10)
+      expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(['hookline.events/0/0'])
+    },
+  )
 })
 
 describe('schema registry', () => {
