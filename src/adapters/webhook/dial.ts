@@ -42,7 +42,7 @@ export interface DialPolicy {
 /** How long one of several addresses may take to connect before the next is tried; a far one needs 300 ms. */
 const attemptTimeoutMs = 500
 
-/** Throws when an entry of `allow` is no CIDR block or `ca` is no certificate. */
+/** Throws a RangeError when an entry of `allow` is no CIDR block. What is no certificate in `ca` adds nothing to the trust. */
 export function createDialPolicy(network: NetworkSettings, resolve: Resolve): DialPolicy {
   const allow = parseAllow(network.allow)
 

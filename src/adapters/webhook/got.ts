@@ -43,7 +43,7 @@ export function createGotTransport(deps: GotTransportDeps): WebhookTransport {
   const connections = createConnections(clock)
   const agents = createAgents({ network, resolve: resolver.resolve, connections })
   const underWay = new Set<Exchange>()
-  let onIdle: (() => void) | undefined
+  let idle: PromiseWithResolvers<void> | undefined
 
   return {
     post(call, onEnd) {
@@ -51,18 +51,15 @@ export function createGotTransport(deps: GotTransportDeps): WebhookTransport {
         cancelDeadline()
         underWay.delete(exchange)
         onEnd(result)
-        if (underWay.size === 0) onIdle?.()
+        if (underWay.size === 0) idle?.resolve()
       })
       underWay.add(exchange)
       const cancelDeadline = clock.after(timeout, () => exchange.expire(formatDuration(timeout)))
       exchange.start()
     },
     async close() {
-      if (underWay.size > 0) {
-        await new Promise<void>(resolve => {
-          onIdle = resolve
-        })
-      }
+      idle ??= Promise.withResolvers()
+      if (underWay.size > 0) await idle.promise
       resolver.close()
       agents.close()
     },

@@ -129,6 +129,7 @@ describe.each(adapters)('%s: a kept connection that breaks', (_, create) => {
     await Promise.all([post(target.url()), post(target.url())])
     expect(await post(target.url())).toEqual(answered(200))
     expect(target.connections()).toBe(3)
+    expect(target.requests).toHaveLength(4)
   })
 })
 

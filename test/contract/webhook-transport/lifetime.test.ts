@@ -75,10 +75,10 @@ describe.each(adapters)('%s: close', (name, create) => {
     const order: string[] = []
     const call = post(target.url()).then(() => order.push('call'))
     await target.received(1)
-    const closing = transport.close().then(() => order.push('close'))
+    const closing = [transport.close(), transport.close()].map(close => close.then(() => order.push('close')))
     go.resolve()
-    await Promise.all([call, closing])
-    expect(order).toEqual(['call', 'close'])
+    await Promise.all([call, ...closing])
+    expect(order).toEqual(['call', 'close', 'close'])
     await closed.promise
   })
 
