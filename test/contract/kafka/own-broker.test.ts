@@ -33,7 +33,7 @@ const on = (): string[] => [broker.address]
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'hookline-contract-'))
-  port = await freePorts(2)
+  port = await freePorts(1)
   broker = await startBroker({ dataDir, port, properties, throwAway: true })
 })
 afterAll(() => broker?.stop())

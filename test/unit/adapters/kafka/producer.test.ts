@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Message, ProducerRecord, RecordMetadata } from 'kafkajs'
+import type { KafkaClient } from '../../../../src/adapters/kafka/client.ts'
+import { createProducer } from '../../../../src/adapters/kafka/producer.ts'
+import type { LogProducer } from '../../../../src/core/ports.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+type Send = (request: ProducerRecord) => Promise<Partial<RecordMetadata>[]>
+
+const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const stored = ({ topic, messages }: ProducerRecord) => [
+  { topicName: topic, partition: messages[0]?.partition as number, errorCode: 0 },
+]
+
+/** A producer on a kafkajs whose topics all have two partitions and whose `send` is given. */
+function setUp(send: Send) {
+  const clock = new ManualClock()
+  const requests: ProducerRecord[] = []
+  const kafka = {
+    admin: () => ({
+      connect: async () => undefined,
+      disconnect: async () => undefined,
+      fetchTopicMetadata: async () => ({ topics: [{ partitions: [{}, {}] }] }),
+    }),
+    producer: () => ({
+      connect: async () => undefined,
+      disconnect: async () => undefined,
+      send: (request: ProducerRecord) => {
+        requests.push(request)
+        return send(request)
+      },
+    }),
+  } as unknown as KafkaClient
+  const producer = createProducer({ kafka, clock, logger: quiet })
+  return { producer, requests, linger: () => clock.advance(10, settle) }
+}
+
+function append(to: LogProducer, partition: number, value = 'x'): { answer: string | undefined } {
+  const result: { answer: string | undefined } = { answer: undefined }
+  to.append('topic', { key: null, value: Buffer.from(value), headers: {}, partition }, error => {
+    result.answer = error === undefined ? 'stored' : (error as Error & { code: string }).code
+  })
+  return result
+}
+
+const valuesOf = ({ messages }: ProducerRecord): string => messages.map(({ value }: Message) => String(value)).join()
+
+describe('an answer counts only for what it names', () => {
+  it.each([
+    { name: 'all is well', answer: [{ topicName: 'topic', partition: 0, errorCode: 0 }], expected: 'stored' },
+    { name: 'empty', answer: [], expected: 'UNANSWERED' },
+    { name: 'another partition', answer: [{ topicName: 'topic', partition: 1, errorCode: 0 }], expected: 'UNANSWERED' },
+    { name: 'another topic', answer: [{ topicName: 'other', partition: 0, errorCode: 0 }], expected: 'UNANSWERED' },
+    { name: 'with an error', answer: [{ topicName: 'topic', partition: 0, errorCode: 7 }], expected: 'UNANSWERED' },
+  ])('$name', async ({ answer, expected }) => {
+    const { producer, linger } = setUp(async () => answer)
+    const result = append(producer, 0)
+    await linger()
+    expect(result.answer).toBe(expected)
+  })
+})
+
+it('one request holds records of one partition, in order, with the partition named', async () => {
+  const { producer, requests, linger } = setUp(async request => stored(request))
+  for (const [partition, value] of [
+    [0, 'a'],
+    [1, 'b'],
+    [0, 'c'],
+    [1, 'd'],
+  ] as const)
+    append(producer, partition, value)
+  await linger()
+  expect(requests.map(valuesOf)).toEqual(['a,c', 'b,d'])
+  expect(requests.map(({ messages }) => messages.map(({ partition }) => partition))).toEqual([
+    [0, 0],
+    [1, 1],
+  ])
+  expect(requests.every(({ acks }) => acks === -1)).toBe(true)
+})
+
+it('one request at a time for a partition; what comes meanwhile goes together; other partitions do not wait', async () => {
+  const answers: (() => void)[] = []
+  const { producer, requests, linger } = setUp(
+    request => new Promise(resolve => answers.push(() => resolve(stored(request)))),
+  )
+  append(producer, 0, 'a')
+  await linger()
+  append(producer, 0, 'b')
+  append(producer, 0, 'c')
+  append(producer, 1, 'other')
+  await linger()
+  expect(requests.map(valuesOf)).toEqual(['a', 'other'])
+  answers[0]?.()
+  await settle()
+  expect(requests.map(valuesOf)).toEqual(['a', 'other', 'b,c'])
+})
+
+it('a full batch does not linger', async () => {
+  const { producer, requests, linger } = setUp(async request => stored(request))
+  append(producer, 0)
+  await linger()
+  for (let index = 0; index < 1_000; index++) append(producer, 0)
+  await settle()
+  expect(requests.map(({ messages }) => messages.length)).toEqual([1, 1_000])
+})
+
+it('a record that is refused does not take its neighbours with it', async () => {
+  const { producer, requests, linger } = setUp(async request => {
+    if (valuesOf(request).includes('bad'))
+      throw Object.assign(new Error('no'), { type: 'INVALID_RECORD', retriable: false })
+    return stored(request)
+  })
+  const results = ['a', 'b', 'bad', 'c', 'd'].map(value => append(producer, 0, value))
+  await linger()
+  expect(results.map(({ answer }) => answer)).toEqual(['stored', 'stored', 'INVALID_RECORD', 'stored', 'stored'])
+  expect(requests.map(valuesOf)).toEqual(['a,b,bad,c,d', 'a,b,bad', 'a,b', 'bad', 'c,d'])
+})
+
+it('an error hits only the records of its request', async () => {
+  let isDown = true
+  const { producer, linger } = setUp(async request => {
+    if (isDown) throw Object.assign(new Error('gone'), { type: 'LEADER_NOT_AVAILABLE', retriable: true })
+    return stored(request)
+  })
+  const first = append(producer, 0)
+  await linger()
+  isDown = false
+  const second = append(producer, 0)
+  await linger()
+  expect([first.answer, second.answer]).toEqual(['LEADER_NOT_AVAILABLE', 'stored'])
+})
