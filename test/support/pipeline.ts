@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +15,6 @@ import { type TopicNames, topicNames } from '../../src/core/topics.ts'
 import { trackMessage } from './messages.ts'
 
 export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-let installations = 0
 
 /** An installation of its own on the real broker and registry of the run: topics, schemas, a configuration file, the real process. */
 export interface Pipeline {
@@ -39,7 +39,7 @@ export async function startPipeline(config: object, brokers = process.env['KAFKA
   const directory = await mkdtemp(join(tmpdir(), 'hookline-test-'))
   const configFile = join(directory, 'hookline.json')
   const logFile = join(directory, 'service.log')
-  const prefix = `t${process.pid}-${++installations}`
+  const prefix = `test-${randomUUID().slice(0, 8)}`
   const topics = topicNames(prefix)
   const registry = process.env['SCHEMA_REGISTRY_URL'] ?? ''
   const base = {

@@ -47,7 +47,9 @@ async function describe(admin: Admin, topics: readonly string[]): Promise<readon
       includeSynonyms: false,
     }),
   ])
-  return metadata.topics.map(({ name, partitions }) => {
+  // The broker answers in an order of its own.
+  const inOrder = metadata.topics.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
+  return inOrder.map(({ name, partitions }) => {
     const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? []
     return {
       name,
