@@ -10,16 +10,18 @@ import type { EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
 
 /**
  * Hands over every dead letter that was not put back, in no particular order; awaits what `visit` returns. Reads the topic
- * twice: which record of a key is the last is known only at the end. Resolves with how many there were.
+ * twice: which record of a key is the last is known only at the end. `begin` is then told how many there are; when it says
+ * false none is handed over. Resolves with how many there were.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
   topic: string,
   visit: (deadLetter: DeadLetter, record: LogRecord) => void | Promise<void>,
+  begin: (total: number) => boolean | Promise<boolean> = () => true,
 ): Promise<number> {
   const standing = new StandingRecords()
   await reader.readToEnd(topic, record => standing.note(record))
-  if (standing.size > 0) {
+  if ((await begin(standing.size)) && standing.size > 0) {
     await reader.readToEnd(topic, record => (standing.has(record) ? visit(parseDeadLetter(record), record) : undefined))
   }
   return standing.size
