@@ -119,6 +119,7 @@ class GroupConsumer implements LogConsumer {
   async #stop(): Promise<void> {
     this.#isClosed = true
     if (this.#parts === undefined) return
+    for (const partition of this.#owned.all()) this.pause(partition)
     const isDue = this.#owned.all().length > 0 && !this.#hasBug
     if (isDue && !(await this.#commitLast(this.#parts)))
       this.#deps.logger.warn(

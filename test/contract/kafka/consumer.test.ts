@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { KafkaError } from '../../../src/adapters/kafka/errors.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import {
   append,
   appendAll,
   consumer,
+  eventually,
   kafka,
   newTopic,
   numbered,
@@ -129,12 +131,18 @@ describe('when it cannot go on', () => {
     expect(recorder.batches).toHaveLength(1)
   })
 
-  it('hears of the broker all the time, paused or not', async () => {
+  it('hears of the broker all the time, even when all is paused', async () => {
     const topic = await newTopic()
-    const one = consumer([topic])
+    const clock = new ManualClock()
+    const one = consumer([topic], { clock })
     await one.start(new Recorder())
     one.pause({ topic, partition: 0 })
-    expect(one.silence()).toBeLessThan(5_000)
+    await clock.advance(60_000)
+    expect(one.silence()).toBe(60_000)
+    await eventually(
+      () => new Promise(resolve => setImmediate(() => resolve(one.silence()))),
+      silence => silence === 0,
+    )
   })
 
   it('can be stopped before it has joined, and twice', async () => {

@@ -73,9 +73,12 @@ it.each(['stop', 'kill'] as const)('consumer and producer live through the %s an
   await Promise.all([restarting, ...numbered(20, 20).map(again)])
   const distinct = (): Set<string | null> => new Set(recorder.values)
   await recorder.until(() => distinct().size === 40)
-  await one.stop()
-  const offsets = await committed(await plainAdmin(on()), groupId, topic)
-  expect(offsets.reduce((sum, offset) => sum + offset, 0)).toBeGreaterThanOrEqual(40)
+  // Thrown out of the group by the crash, it may have to do some of it again; in the end all is committed.
+  const admin = await plainAdmin(on())
+  await eventually(
+    () => committed(admin, groupId, topic),
+    offsets => offsets.reduce((sum, offset) => sum + offset, 0) >= 40,
+  )
 })
 
 /** A log of two segments: in the first nothing is left but the empty last batch of an idempotent producer. */

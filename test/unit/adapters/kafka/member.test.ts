@@ -1,5 +1,235 @@
-import { expect, it } from '@jest/globals'
-import { nearest } from '../../../../src/adapters/kafka/member.ts'
+import { describe, expect, it } from '@jest/globals'
+import type { ConsumerGroup } from '../../../../src/adapters/kafka/internals.ts'
+import { type LostPosition, Member, nearest } from '../../../../src/adapters/kafka/member.ts'
+import { Partitions } from '../../../../src/adapters/kafka/partitions.ts'
+import type { RecordBatch } from '../../../../src/core/ports.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** A member of a group that gives it what `state.assigned` says; all that happens is noted in `events`. */
+function setUp() {
+  const events: string[] = []
+  const note = (event: string): void => {
+    events.push(event)
+  }
+  const state = {
+    assigned: [0],
+    canAsk: true,
+    log: { beginning: 0, end: 100 },
+    flush: async (): Promise<boolean> => true,
+  }
+  const group = {
+    groupId: 'group',
+    memberId: 'me' as string | null,
+    generationId: 1,
+    assigned: () => [{ topic: 'topic', partitions: state.assigned }],
+    pause: ([{ partitions }]: [{ partitions: number[] }]) => note(`pause ${partitions}`),
+    resume: () => undefined,
+    seek: ({ partition, offset }: { partition: number; offset: string }) => note(`seek ${partition} to ${offset}`),
+    leave: async () => note('leave'),
+    coordinator: {
+      offsetFetch: async ({ topics }: { topics: { partitions: { partition: number }[] }[] }) => {
+        if (!state.canAsk) throw new Error('coordinator is loading')
+        const partitions = topics[0]?.partitions.map(({ partition }) => ({ partition, offset: '10', metadata: '' }))
+        return { responses: [{ topic: 'topic', partitions }] }
+      },
+    },
+    cluster: {
+      refreshMetadata: async () => undefined,
+      fetchTopicsOffset: async ([{ fromBeginning }]: [{ fromBeginning: boolean }]) => [
+        { topic: 'topic', partitions: [{ offset: String(fromBeginning ? state.log.beginning : state.log.end) }] },
+      ],
+    },
+  }
+  const clock = new ManualClock()
+  const owned = new Partitions()
+  const losses: LostPosition[] = []
+  const batches: RecordBatch[] = []
+  const member = new Member({
+    owned,
+    handlers: {
+      onAssigned: positions => note(`assigned ${positions.map(({ partition, offset }) => `${partition}@${offset}`)}`),
+      onRevoked: partitions => note(`revoked ${partitions.map(({ partition }) => partition)}`),
+      onRecords: batch => batches.push(batch),
+      positions: () => [],
+    },
+    flush: () => {
+      note('flush')
+      return state.flush()
+    },
+    onJoined: () => note('joined'),
+    onPositionLost: loss => losses.push(loss),
+    clock,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  })
+  const it = group as unknown as ConsumerGroup
+  const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)
+  return { member, group, it, join, state, events, owned, clock, losses, batches }
+}
+
+const needsRejoin = expect.objectContaining({ type: 'REBALANCE_IN_PROGRESS', retriable: true })
+
+describe('a join', () => {
+  it('first commits what the old generation has done, then takes over, and only then lets fetch', async () => {
+    const { join, group, state, events } = setUp()
+    await join()
+    expect(events.splice(0)).toEqual(['assigned 0@10', 'seek 0 to 10', 'joined'])
+    group.generationId = 2
+    state.assigned = [1]
+    await join(async () => {
+      events.push('JoinGroup')
+    })
+    expect(events).toEqual(['flush', 'JoinGroup', 'revoked 0', 'assigned 1@10', 'seek 1 to 10', 'joined'])
+  })
+
+  it('keeps where it was, and what is paused', async () => {
+    const { join, group, owned, events } = setUp()
+    await join()
+    const partition = owned.get({ topic: 'topic', partition: 0 })
+    Object.assign(partition as object, { next: 42, paused: true })
+    group.generationId = 2
+    events.length = 0
+    await join()
+    expect(events).toEqual(['flush', 'pause 0', 'seek 0 to 42', 'joined'])
+  })
+
+  it('under another member id begins anew, and has nothing to commit when it has been thrown out', async () => {
+    const { join, group, events } = setUp()
+    await join()
+    group.memberId = null
+    events.length = 0
+    await join(async () => {
+      group.memberId = 'another'
+    })
+    expect(events).toEqual(['revoked 0', 'assigned 0@10', 'seek 0 to 10', 'joined'])
+  })
+
+  it('is one for all who ask for it meanwhile', async () => {
+    const { join, events } = setUp()
+    let count = 0
+    const during = async (): Promise<void> => {
+      count++
+      await settle()
+    }
+    await Promise.all([join(during), join(during)])
+    expect(count).toBe(1)
+    expect(events.filter(event => event === 'joined')).toHaveLength(1)
+  })
+
+  it('asks the coordinator again, and joins again when it never answers', async () => {
+    const { member, join, state, clock, events } = setUp()
+    state.canAsk = false
+    const first = expect(join()).rejects.toEqual(needsRejoin)
+    await clock.advance(5_000, settle)
+    await first
+    await expect(member.fetch(async () => [])).rejects.toEqual(needsRejoin)
+    const second = join()
+    await clock.advance(300, settle)
+    state.canAsk = true
+    await clock.advance(300, settle)
+    await second
+    expect(events).toEqual(['assigned 0@10', 'seek 0 to 10', 'joined'])
+  })
+
+  it('goes on trying when kafkajs finds no coordinator', async () => {
+    const { join } = setUp()
+    const notFound = Object.assign(new Error('none'), { name: 'KafkaJSGroupCoordinatorNotFound', retriable: false })
+    await expect(join(() => Promise.reject(notFound))).rejects.toEqual(needsRejoin)
+    const other = new Error('other')
+    await expect(join(() => Promise.reject(other))).rejects.toBe(other)
+  })
+
+  it('is refused after the end, and undone when the end comes in between', async () => {
+    const { member, join, events } = setUp()
+    await expect(join(async () => member.end())).rejects.toMatchObject({ code: 'CLOSED', retriable: false })
+    expect(events).toEqual(['leave'])
+    await expect(join()).rejects.toMatchObject({ code: 'CLOSED' })
+    expect(member.settled).toBeUndefined()
+  })
+})
+
+describe('a fetch', () => {
+  it('waits for a join under way', async () => {
+    const { member, join } = setUp()
+    const gate = Promise.withResolvers<void>()
+    const joining = join(() => gate.promise)
+    let isFetched = false
+    const fetching = member.fetch(async () => {
+      isFetched = true
+      return []
+    })
+    await settle()
+    expect(isFetched).toBe(false)
+    gate.resolve()
+    await Promise.all([joining, fetching])
+    expect(isFetched).toBe(true)
+  })
+
+  it('that a join has overtaken fails without consequences, any other does not', async () => {
+    const { member, join } = setUp()
+    await join()
+    const stumbled = new TypeError('of a topic that is not ours any more')
+    const overtaken = member.fetch(async () => {
+      await join()
+      throw stumbled
+    })
+    expect(await overtaken).toEqual([])
+    await expect(member.fetch(() => Promise.reject(stumbled))).rejects.toBe(stumbled)
+  })
+})
+
+describe('an offset that the log does not have', () => {
+  it.each([
+    { name: 'deleted before it was read', beginning: 30, end: 100, to: 30, events: ['seek 0 to 30'] },
+    { name: 'cut off', beginning: 0, end: 7, to: 7, events: ['seek 0 to 7', 'revoked 0', 'assigned 0@7'] },
+  ])('$name', async ({ beginning, end, to, events: expected }) => {
+    const { member, join, it, state, events, losses, batches, owned } = setUp()
+    await join()
+    state.log = { beginning, end }
+    events.length = 0
+    await member.outOfRange(it, { topic: 'topic', partition: 0 })
+    expect(events).toEqual(expected)
+    expect(losses).toEqual([{ topic: 'topic', partition: 0, from: 10, to }])
+    expect(owned.get({ topic: 'topic', partition: 0 })?.next).toBe(to)
+    // What is in hand from before the gap stays valid and is told how far the gap goes; after a cut it is void.
+    expect(batches.map(({ records, nextOffset }) => [records.length, nextOffset])).toEqual(to > 10 ? [[0, to]] : [])
+  })
+
+  it('that it has after all, or of a partition that is not ours, changes nothing', async () => {
+    const { member, join, it, events, losses } = setUp()
+    await join()
+    events.length = 0
+    await member.outOfRange(it, { topic: 'topic', partition: 0 })
+    await member.outOfRange(it, { topic: 'topic', partition: 5 })
+    expect([events, losses]).toEqual([[], []])
+  })
+})
+
+it('forgetting revokes all and keeps nothing, once', async () => {
+  const { member, join, events } = setUp()
+  await join()
+  events.length = 0
+  member.forget()
+  member.forget()
+  expect(events.splice(0)).toEqual(['revoked 0'])
+  await join()
+  expect(events).toEqual(['assigned 0@10', 'seek 0 to 10', 'joined'])
+})
+
+it('waiting for a settled group ends with the join, or with the time', async () => {
+  const { member, join, it, clock } = setUp()
+  const inTime = member.untilSettled(durationMs(1_000))
+  await join()
+  expect(await inTime).toBe(it)
+  expect(await member.untilSettled(durationMs(1_000))).toBe(it)
+  expect(clock.timers).toBe(0)
+  member.forget()
+  const tooLate = member.untilSettled(durationMs(1_000))
+  await clock.advance(1_000, settle)
+  expect(await tooLate).toBeUndefined()
+})
 
 it.each([
   { position: 3, expected: 5 },
