@@ -1,0 +1,83 @@
+import { type Carried, deadLetterRecord } from '../../src/core/delivery/carried.ts'
+import { StandingRecords } from '../../src/core/delivery/dead-letter.ts'
+import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
+import type { Circumstances } from '../../src/core/delivery/replay.ts'
+import { createRouting } from '../../src/core/delivery/route.ts'
+import type { LogRecord, OutgoingRecord, TopicReader } from '../../src/core/ports.ts'
+import { topicNames } from '../../src/core/topics.ts'
+import { type ReplayOptions, type ReplayReport, replayDeadLetters } from '../../src/services/operator/replay.ts'
+import { carriedOf, defaultPolicy, destinationOf, recordOf, sourceOf, start } from './deliveries.ts'
+import { ManualClock } from './manual-clock.ts'
+import { ShelfProducer, TopicShelf, whileWriting } from './topic-shelf.ts'
+
+export const topics = topicNames('hookline')
+export const firstTier = 'hookline.retry.10s'
+
+/** `crm` and `shop` are there, `gone` is not. */
+export const circumstances: Circumstances = {
+  topics,
+  routing: createRouting({
+    sources: [sourceOf('web')],
+    destinations: [destinationOf(), destinationOf({ id: 'shop' })],
+  }),
+  policy: defaultPolicy,
+}
+
+/** The nth event's delivery to a destination, given up. */
+export function givenUp(n: number, destination = 'crm', given: Partial<Carried> = {}): OutgoingRecord {
+  const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
+  const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10, ...given })
+  return deadLetterRecord(recordOf(origin), carried, 'retries_exhausted')
+}
+
+/** The nth event, refused before it became a delivery. */
+export function refusedEvent(n: number, reason: DeadLetterReason = 'undecodable'): OutgoingRecord {
+  return deadLetterRecord(recordOf({ partition: n % 2, offset: n, key: Buffer.from(`user-${n}`) }), undefined, reason)
+}
+
+interface Given extends Partial<ReplayOptions> {
+  readonly refuses?: ShelfProducer['refuses']
+  readonly reader?: TopicReader
+}
+
+/** Replays of dead letters that stand in memory. */
+export class ReplayHarness {
+  readonly clock = new ManualClock(start)
+  readonly shelf = new TopicShelf(() => this.clock.now())
+
+  constructor(deadLetters: readonly OutgoingRecord[]) {
+    for (const each of deadLetters) this.giveUp(each)
+  }
+
+  giveUp(deadLetter: OutgoingRecord): void {
+    this.shelf.write(topics.deadLetter, deadLetter)
+  }
+
+  /** Begins a replay whose producer is the test's to move. */
+  begin(given: Given = {}): { readonly producer: ShelfProducer; readonly work: Promise<ReplayReport> } {
+    const { refuses, reader = this.shelf.reader(), ...options } = given
+    const producer = new ShelfProducer(this.shelf, refuses)
+    const deps = { reader, producer, clock: this.clock, circumstances }
+    const defaults = { filter: {}, signal: new AbortController().signal }
+    return { producer, work: replayDeadLetters(deps, { ...defaults, ...options }) }
+  }
+
+  replay(given: Given = {}): Promise<ReplayReport> {
+    const { producer, work } = this.begin(given)
+    return whileWriting(producer, work)
+  }
+
+  /** What lies in the first tier: destination, message id and round. */
+  get parked(): readonly string[] {
+    const records = this.shelf.records(firstTier)
+    return records.map(({ headers }) => `${headers['destination']} ${headers['message-id']} ${headers['round']}`)
+  }
+
+  /** Dead letters that were not taken back. */
+  get standing(): readonly LogRecord[] {
+    const records = this.shelf.records(topics.deadLetter)
+    const last = new StandingRecords()
+    for (const record of records) last.note(record)
+    return records.filter(record => last.has(record))
+  }
+}
