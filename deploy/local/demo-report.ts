@@ -1,9 +1,11 @@
-import { destinations, messageCount } from './demo-scenario.ts'
+import { destinations, sentTo } from './demo-scenario.ts'
 
 /** What was seen of one destination. */
 export interface Seen {
   readonly delivered: number
   readonly retried: number
+  /** Calls made, also those that reached nobody. */
+  readonly calls: number
   readonly deadLettered: number
   /** Reasons of its dead letters, each once. */
   readonly reasons: readonly string[]
@@ -31,22 +33,26 @@ export function report(seen: ReadonlyMap<string, Seen>): {
     '',
   ]
   const wrong: string[] = []
-  const rows = destinations.map(({ id, expect, shows }) => {
+  const rows = destinations.map(destination => {
+    const { id, expect, shows } = destination
+    const sent = sentTo(destination)
     const got = seen.get(id)
     const check = (what: string, value: unknown, expected: unknown): void => {
       if (String(value) !== String(expected)) wrong.push(`${id}: ${what} is ${value}, it should be ${expected}`)
     }
-    check('delivered', got?.delivered, expect.delivered)
-    check('messages received', got?.messages, expect.delivered)
-    check('retried', got?.retried, expect.retried)
-    check('dead-lettered', got?.deadLettered, expect.deadLettered)
+    const isDelivered = expect.becomes === 'delivered'
+    check('delivered', got?.delivered, isDelivered ? sent : 0)
+    check('messages received', got?.messages, isDelivered ? sent : 0)
+    check('dead-lettered', got?.deadLettered, isDelivered ? 0 : sent)
     check('reason', got?.reasons.join(), expect.reason)
+    if (expect.retriesOfEach !== undefined) check('retries', got?.retried, expect.retriesOfEach * sent)
+    check('messages never tried', Math.max(0, sent - (got?.calls ?? 0)), 0)
     check('bad signatures', got?.badSignatures, 0)
-    if (expect.delivered === 0) check('requests that reached the endpoint', got?.requests, 0)
+    if (!isDelivered) check('requests that reached the endpoint', got?.requests, 0)
     const signatures =
       got === undefined || got.requests === 0 ? '-' : got.badSignatures === 0 ? 'all valid' : `${got.badSignatures} BAD`
     const cells = [got?.delivered, got?.retried, got?.deadLettered, got?.reasons.join() || '-', got?.requests]
-    return [id, messageCount, ...cells, signatures, shows].map(String)
+    return [id, sent, ...cells, signatures, shows].map(String)
   })
   const widths = header.map((title, column) => Math.max(title.length, ...rows.map(row => row[column]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>

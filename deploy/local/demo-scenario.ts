@@ -3,65 +3,87 @@ import { type Message, type MessageType, messageTypes } from '../../src/core/mes
 import { normalise } from '../../src/core/message/normalise.ts'
 import { epochMs } from '../../src/core/units.ts'
 
-/** How many of each type are sent. */
-export const messagesOfEachType = 50
-export const messageCount = messagesOfEachType * messageTypes.length
-/** Waits before the 2nd, 3rd and 4th attempt: short, so that the demo ends within a minute. Nothing else differs from a real installation. */
-export const schedule = ['1s', '2s', '4s']
+/** Many of each type, from a source whose destinations show every way in which a delivery can end at once. */
+const webMessagesOfEachType = 50
+/** A few from a second one: what fails twice does so for most of a few attempts, which does not open its breaker. */
+const appTypes: readonly MessageType[] = ['identify', 'track', 'page', 'screen']
+
+/** Waits before the 2nd, 3rd and 4th attempt, and the window: short, so that the demo ends within a minute or so. Nothing else differs from a real installation. */
+export const delivery = { schedule: ['1s', '2s', '4s'], window: '30s' }
+
+export interface DemoSource {
+  readonly id: string
+  readonly messages: number
+}
+
+const web: DemoSource = { id: 'web', messages: webMessagesOfEachType * messageTypes.length }
+const app: DemoSource = { id: 'app', messages: appTypes.length }
 
 /** What a destination's endpoint does, and what must become of every message. */
 export interface DemoDestination {
   readonly id: string
+  readonly sources: readonly DemoSource[]
   readonly shows: string
   readonly secret: string
   readonly endpoints: readonly ('ok' | 'not-found' | 'fails-twice' | 'nobody-listens' | 'self-signed')[]
   readonly expect: {
-    readonly delivered: number
-    readonly retried: number
-    readonly deadLettered: number
+    readonly becomes: 'delivered' | 'dead_lettered'
+    /** Of its dead letters. */
     readonly reason: string
+    /** Undefined: how many retries there are depends on when its breaker opens. */
+    readonly retriesOfEach: number | undefined
   }
 }
 
-const n = messageCount
+const delivered = { becomes: 'delivered', reason: '', retriesOfEach: 0 } as const
 
 export const destinations: readonly DemoDestination[] = [
   {
     id: 'crm',
+    sources: [web, app],
     shows: 'a healthy endpoint',
     secret: 'crm-secret',
     endpoints: ['ok'],
-    expect: { delivered: n, retried: 0, deadLettered: 0, reason: '' },
+    expect: delivered,
   },
   {
     id: 'warehouse',
+    sources: [web],
     shows: 'two webhooks, one answers 404: any success counts',
     secret: 'warehouse-secret',
     endpoints: ['not-found', 'ok'],
-    expect: { delivered: n, retried: 0, deadLettered: 0, reason: '' },
+    expect: delivered,
   },
   {
     id: 'flaky',
+    sources: [app],
     shows: 'fails twice with 503, then works',
     secret: 'flaky-secret',
     endpoints: ['fails-twice'],
-    expect: { delivered: n, retried: 2 * n, deadLettered: 0, reason: '' },
+    expect: { ...delivered, retriesOfEach: 2 },
   },
   {
     id: 'dead',
-    shows: 'nobody listens',
+    sources: [web],
+    shows: 'nobody listens: its breaker opens, each is tried, none is lost',
     secret: 'dead-secret',
     endpoints: ['nobody-listens'],
-    expect: { delivered: 0, retried: schedule.length * n, deadLettered: n, reason: 'retries_exhausted' },
+    expect: { becomes: 'dead_lettered', reason: 'retry_window_over', retriesOfEach: undefined },
   },
   {
     id: 'self-signed',
+    sources: [web],
     shows: 'HTTPS with a self-signed certificate: nothing is sent',
     secret: 'self-signed-secret',
     endpoints: ['self-signed'],
-    expect: { delivered: 0, retried: 0, deadLettered: n, reason: 'tls_untrusted' },
+    expect: { becomes: 'dead_lettered', reason: 'tls_untrusted', retriesOfEach: 0 },
   },
 ]
+
+/** How many messages a destination is to get. */
+export const sentTo = ({ sources }: DemoDestination): number => sources.reduce((sum, { messages }) => sum + messages, 0)
+export const deliveryCount = destinations.reduce((sum, destination) => sum + sentTo(destination), 0)
+export const messageCount = web.messages + app.messages
 
 const bodies: Record<MessageType, (index: number) => object> = {
   identify: index => ({
@@ -84,20 +106,24 @@ const bodies: Record<MessageType, (index: number) => object> = {
   delete: () => ({}),
 }
 
-/** Every message of the demo as an event of the source `web`. */
+/** The demo's messages of one type, as events. */
 export function demoEvents(type: MessageType, now: number): readonly Event[] {
-  return Array.from({ length: messagesOfEachType }, (_, index) => ({
-    sourceId: 'web',
+  const fromWeb = Array.from({ length: webMessagesOfEachType }, (_, index) => demoEvent(web, type, index, now))
+  return appTypes.includes(type) ? [...fromWeb, demoEvent(app, type, 0, now)] : fromWeb
+}
+
+function demoEvent(source: DemoSource, type: MessageType, index: number, now: number): Event {
+  return {
+    sourceId: source.id,
     destinationId: undefined,
     receivedAt: epochMs(now),
     canonical: true,
     origin: type === 'delete' ? { kind: 'deletion', id: 'demo-request', version: undefined } : undefined,
-    message: demoMessage(type, index, now),
-  }))
+    message: demoMessage(`${source.id}-${type}-${String(index).padStart(3, '0')}`, type, index, now),
+  }
 }
 
-function demoMessage(type: MessageType, index: number, now: number): Message {
-  const messageId = `demo-${type}-${String(index).padStart(3, '0')}`
+function demoMessage(messageId: string, type: MessageType, index: number, now: number): Message {
   const userId = `user-${index % 20}`
   // Deletion requests make delete messages themselves: an SDK cannot send one, so that `normalise` does not take it.
   const sent = {
@@ -125,11 +151,11 @@ export function demoConfiguration(place: {
     registry: { url: place.registry },
     ops: { listen: '127.0.0.1:0' },
     network: { allow: ['127.0.0.0/8'] },
-    delivery: { schedule },
-    sources: [{ id: 'web', writeKey: 'demo-web-key' }],
-    destinations: destinations.map(({ id, secret }) => ({
+    delivery,
+    sources: [web, app].map(({ id }) => ({ id, writeKey: `demo-${id}-key` })),
+    destinations: destinations.map(({ id, secret, sources }) => ({
       id,
-      sources: ['web'],
+      sources: sources.map(source => source.id),
       sharedSecret: secret,
       webhooks: (place.urls.get(id) ?? []).map(url => ({ url })),
     })),

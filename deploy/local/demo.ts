@@ -15,7 +15,7 @@ import { type MessageType, messageTypes } from '../../src/core/message/message.t
 import { topicNames } from '../../src/core/topics.ts'
 import { startEndpoints } from './demo-endpoints.ts'
 import { report, type Seen } from './demo-report.ts'
-import { demoConfiguration, demoEvents, destinations, messageCount, messagesOfEachType } from './demo-scenario.ts'
+import { deliveryCount, demoConfiguration, demoEvents, destinations, messageCount } from './demo-scenario.ts'
 import { findOrStartKafka, findOrStartRegistry } from './infrastructure.ts'
 import { hookline, type RunningService, startService } from './service-process.ts'
 
@@ -33,9 +33,9 @@ function show(destination: string, request: SinkRequest): void {
   const { type } = JSON.parse(request.body) as { type: string }
   const signature = request.signatureValid === true ? 'signature valid' : 'signature BAD'
   const time = new Date(request.at).toISOString().slice(11, 23)
-  if (destination === 'crm' && request.messageId?.endsWith('-000'))
+  if (destination === 'crm' && request.messageId?.startsWith('web-') && request.messageId.endsWith('-000'))
     say(`  ${time}  crm    200  ${type.padEnd(8)}  ${signature}  ${request.body}`)
-  if (destination === 'flaky' && request.messageId === 'demo-track-000')
+  if (destination === 'flaky' && request.messageId === 'app-track-000')
     say(`  ${time}  flaky  ${request.answer}  ${type.padEnd(8)}  ${signature}  ${request.messageId}`)
 }
 
@@ -63,7 +63,7 @@ async function produce(config: string): Promise<void> {
     )
   for (const type of messageTypes) {
     await append(type)
-    step('sent', `${messagesOfEachType} ${type}, acknowledged by Kafka`)
+    step('sent', `${demoEvents(type, 0).length} ${type}, acknowledged by Kafka`)
   }
   await producer.stop()
 }
@@ -71,9 +71,14 @@ async function produce(config: string): Promise<void> {
 const settled = (metrics: ReadonlyMap<string, number>, id: string, result: string): number =>
   metrics.get(`hookline_deliveries_total{destination="${id}",result="${result}"}`) ?? 0
 
+function callsTo(metrics: ReadonlyMap<string, number>, id: string): number {
+  const own = [...metrics].filter(([name]) => name.startsWith(`hookline_webhook_calls_total{destination="${id}"`))
+  return own.reduce((sum, [, calls]) => sum + calls, 0)
+}
+
 /** Waits until every delivery has ended one way or the other. */
 async function untilAllEnded(service: RunningService): Promise<void> {
-  const total = messageCount * destinations.length
+  const total = deliveryCount
   const bar = process.stdout.isTTY
     ? new SingleBar({ format: '  {bar} {value}/{total} deliveries ended' }, Presets.shades_classic)
     : undefined
@@ -107,6 +112,7 @@ async function seenOf(config: string, metrics: ReadonlyMap<string, number>): Pro
         {
           delivered: settled(metrics, id, 'delivered'),
           retried: settled(metrics, id, 'retried'),
+          calls: callsTo(metrics, id),
           deadLettered: own.length,
           reasons: [...new Set(own.map(({ reason }) => reason))],
           requests: got.length,
