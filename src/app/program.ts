@@ -32,6 +32,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/preview.ts')).previewCommand,
   },
   {
+    name: 'replay',
+    summary: 'put back what was given up',
+    load: async () => (await import('./commands/replay.ts')).replayCommand,
+  },
+  {
     name: 'run',
     summary: 'run the services of this process',
     load: async () => (await import('./commands/run.ts')).runCommand,

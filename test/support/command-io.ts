@@ -8,16 +8,17 @@ export interface TestIo extends CommandIo {
   err(): string
 }
 
-/** A command's outside world in memory: no terminal, only the environment that is given. */
+/** A command's outside world in memory: no terminal unless asked for, only the environment that is given. */
 export function createTestIo(
-  given: { env?: Record<string, string>; stdin?: string; signal?: AbortSignal } = {},
+  given: { env?: Record<string, string>; stdin?: string; signal?: AbortSignal; isTTY?: boolean } = {},
 ): TestIo {
   const [stdout, out] = collected()
   const [stderr, err] = collected()
+  const { isTTY = false } = given
   return {
-    stdin: Readable.from(given.stdin === undefined ? [] : [given.stdin]),
-    stdout,
-    stderr,
+    stdin: Object.assign(Readable.from(given.stdin === undefined ? [] : [given.stdin]), { isTTY }),
+    stdout: Object.assign(stdout, { isTTY }),
+    stderr: Object.assign(stderr, { isTTY }),
     env: given.env ?? {},
     stopSignal: () => given.signal ?? new AbortController().signal,
     out,

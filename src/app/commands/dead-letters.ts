@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { createEventCodec, SchemaNotRegistered } from '../../adapters/avro.ts'
 import { systemClock as clock } from '../../adapters/clock.ts'
 import { createKafka } from '../../adapters/kafka/client.ts'
-import { KafkaError } from '../../adapters/kafka/errors.ts'
 import { createReader } from '../../adapters/kafka/reader.ts'
 import { createLogger } from '../../adapters/logger.ts'
 import { createRegistry, RegistryUnavailable } from '../../adapters/registry.ts'
@@ -10,17 +9,10 @@ import type { EventCodec, TopicReader } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings.ts'
 import { topicNames } from '../../core/topics.ts'
 import { createReadEvent, listDeadLetters } from '../../services/operator/dead-letters.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  print,
-  wholeNumber,
-  withConfigOption,
-  withExamples,
-} from '../command.ts'
+import { type CommandIo, createCommand, print, wholeNumber, withConfigOption, withExamples } from '../command.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-options.ts'
 import { countsOf, documentOf, rowOf, titles } from '../dead-letter-view.ts'
+import { withRemedy } from '../kafka-failure.ts'
 import { loadSettings } from '../load-settings.ts'
 import { tableOf } from '../printable.ts'
 
@@ -76,19 +68,15 @@ async function run(options: Options, io: CommandIo, open: (settings: Settings) =
   const readEvent = codec ? createReadEvent(codec, unavailable) : async () => undefined
   const topic = topicNames(settings.topics.prefix).deadLetter
   const deps = { reader: source.reader, topic, readEvent }
-  const list = await listDeadLetters(deps, filter, options.limit).catch(explain)
+  const list = await listDeadLetters(deps, filter, options.limit).catch(error => {
+    throw withRemedy(error)
+  })
   if (options.json === true) {
     for (const deadLetter of list.deadLetters) print(io, JSON.stringify(documentOf(deadLetter)))
   } else if (list.deadLetters.length > 0) {
     print(io, tableOf(titles, list.deadLetters.map(rowOf)).join('\n'))
   }
   io.stderr.write(`${countsOf(list)}\n`)
-}
-
-function explain(error: unknown): never {
-  if (error instanceof KafkaError && error.code === 'TOPIC_MISSING')
-    throw new CommandFailed(`${error.message}: create it with \`hookline topics apply\``)
-  throw error
 }
 
 function openSource(settings: Settings): DeadLetterSource {

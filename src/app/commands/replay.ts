@@ -1,0 +1,168 @@
+import { createInterface } from 'node:readline'
+import { Presets, SingleBar } from 'cli-progress'
+import type { Command } from 'commander'
+import { systemClock } from '../../adapters/clock.ts'
+import { createKafka } from '../../adapters/kafka/client.ts'
+import { createProducer } from '../../adapters/kafka/producer.ts'
+import { createReader } from '../../adapters/kafka/reader.ts'
+import { createRouting } from '../../core/delivery/route.ts'
+import type { Clock, LogProducer, TopicReader } from '../../core/ports.ts'
+import type { Settings } from '../../core/settings.ts'
+import { tiersOf, topicNames } from '../../core/topics.ts'
+import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  createCommand,
+  printData,
+  wholeNumber,
+  withConfigOption,
+  withExamples,
+  withJsonOption,
+} from '../command.ts'
+import { commandLogger } from '../command-logger.ts'
+import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-options.ts'
+import { withRemedy } from '../kafka-failure.ts'
+import { loadSettings } from '../load-settings.ts'
+import { countsOf, documentOf, hintsOf, linesOf } from '../replay-view.ts'
+
+interface Options extends FilterOptions {
+  readonly config?: string
+  readonly rate?: number
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+/** What a run of the command works with. */
+export interface ReplayAccess {
+  readonly reader: TopicReader
+  readonly producer: LogProducer
+  readonly clock: Clock
+}
+
+const description = [
+  'Puts back what was given up (see `hookline dead-letters`): a delivery starts over for its destination only, under the same message id, with its whole retry window, after some ten seconds; an event that never became a delivery goes back to the events topic as it was. All filters have to be met; without any, everything is put back, which is asked about on a terminal.',
+  'It may be stopped or killed at any time and run again: what was put back is not put back again, but for what was under way when it was killed. Run one at a time.',
+  'Stays where it is what would only be given up or dropped again: for destinations that are not configured or switched off. That ends with exit code 1.',
+].join('\n\n')
+
+const examples = [
+  'hookline replay --destination crm --since 2h --dry-run',
+  'hookline replay --destination crm --reason retries_exhausted --rate 50',
+  'hookline replay --message-id 0d4f6e1c',
+  "hookline replay --reason unknown_source --json | jq '.byReason'",
+]
+
+/** `hookline replay` */
+export function replayCommand(
+  io: CommandIo,
+  open: (settings: Settings, io: CommandIo) => ReplayAccess = openAccess,
+): Command {
+  const command = createCommand('replay', 'put back what was given up', io).description(description)
+  withFilterOptions(withConfigOption(command), systemClock.now())
+    .option('--rate <number>', 'so many a second (as fast as Kafka takes them)', wholeNumber('--rate', 1))
+    .option('--dry-run', 'write nothing, show what would go where')
+    .action(async (options: Options) => run(options, io, open))
+  return withExamples(withJsonOption(command), examples)
+}
+
+async function run(
+  options: Options,
+  io: CommandIo,
+  open: (settings: Settings, io: CommandIo) => ReplayAccess,
+): Promise<void> {
+  const filter = filterOf(options)
+  const settings = await loadSettings(options, io)
+  const signal = io.stopSignal()
+  const { dryRun = false, rate } = options
+  const isAll = Object.values(filter).every(each => each === undefined)
+  const bar = progressBar(options, io)
+  const access = open(settings, io)
+  try {
+    const report = await replayDeadLetters(
+      { ...access, circumstances: circumstancesOf(settings) },
+      {
+        filter,
+        perSecond: rate,
+        dryRun,
+        signal,
+        async begin(total) {
+          if (isAll && !dryRun && total > 0 && !(await mayReplayAll(total, io, signal))) return false
+          bar?.start(total, 0, { replayed: 0 })
+          return true
+        },
+        onProgress: ({ seen, replayed }) => bar?.update(seen, { replayed }),
+      },
+    )
+    bar?.stop()
+    tell(report, options, io)
+  } finally {
+    bar?.stop()
+    await access.producer.stop()
+  }
+}
+
+const circumstancesOf = (settings: Settings) => ({
+  topics: topicNames(settings.topics.prefix),
+  routing: createRouting(settings),
+  policy: { window: settings.delivery.window, tiers: tiersOf(settings.delivery.schedule) },
+})
+
+/** @throws CommandFailed, or what Kafka says, unless all that was selected was put back. */
+function tell(report: ReplayReport, options: Options, io: CommandIo): void {
+  const { dryRun = false } = options
+  const { total, replayed, unmarked, end } = report
+  const { selected, refused } = countsOf(report)
+  if (total !== undefined && end.kind !== 'declined')
+    printData(io, options, documentOf({ ...report, total }, dryRun), linesOf({ ...report, total }, dryRun))
+  for (const hint of hintsOf(report)) io.stderr.write(`hookline: ${hint}\n`)
+  if (unmarked > 0)
+    io.stderr.write(
+      `hookline: ${unmarked} more are put back and not marked so: the next replay repeats them, under the same message ids\n`,
+    )
+  switch (end.kind) {
+    case 'failed':
+      throw withRemedy(end.error)
+    case 'declined':
+      throw new CommandFailed('nothing was put back')
+    case 'interrupted':
+      throw new CommandFailed(`interrupted after ${replayed} were put back; the same command puts back the rest`)
+    case 'done':
+      if (refused > 0 && !dryRun) throw new CommandFailed(`${refused} of ${selected} selected dead letters stay`)
+  }
+}
+
+/** Says that everything is meant; on a terminal, asks. */
+async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): Promise<boolean> {
+  const all = total === 1 ? 'the only dead letter is' : `all ${total} dead letters are`
+  io.stderr.write(`no filter: ${all} put back\n`)
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return true
+  io.stderr.write('go on? [y/N] ')
+  // The end of stdin, and a signal, end the loop without an answer.
+  for await (const line of createInterface({ input: io.stdin, signal })) return /^y(es)?$/i.test(line.trim())
+  io.stderr.write('\n')
+  return false
+}
+
+function progressBar({ json }: Options, { stderr }: CommandIo): SingleBar | undefined {
+  if (stderr.isTTY !== true || json === true) return undefined
+  return new SingleBar(
+    {
+      stream: stderr,
+      format: '{bar} {percentage}% {value}/{total} dead letters, {replayed} put back, {eta_formatted} left',
+      clearOnComplete: true,
+      // Signals are ours: what is under way ends first.
+      gracefulExit: false,
+    },
+    Presets.shades_classic,
+  )
+}
+
+function openAccess(settings: Settings, io: CommandIo): ReplayAccess {
+  const deps = {
+    kafka: createKafka(settings.kafka, commandLogger(io)),
+    clock: systemClock,
+    logger: commandLogger(io),
+  }
+  return { reader: createReader(deps), producer: createProducer(deps), clock: systemClock }
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it } from '@jest/globals'
+import { KafkaError } from '../../../../src/adapters/kafka/errors.ts'
+import type { CommandIo } from '../../../../src/app/command.ts'
+import { type ReplayAccess, replayCommand } from '../../../../src/app/commands/replay.ts'
+import type { OutgoingRecord } from '../../../../src/core/ports.ts'
+import { runCommand } from '../../../support/command-io.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/replays.ts'
+import { ShelfProducer, whileWriting } from '../../../support/topic-shelf.ts'
+
+const folder = await configFolder({
+  'hookline.yaml': `
+kafka: { brokers: ["127.0.0.1:1"] }
+registry: { url: "http://127.0.0.1:1" }
+sources: [{ id: web, writeKey: secret-key }]
+destinations:
+  - { id: crm, sources: [web], webhooks: [{ url: "https://crm.example.com/" }] }
+  - { id: "off", enabled: false, sources: [web], webhooks: [{ url: "https://off.example.com/" }] }
+`,
+})
+
+interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
+  readonly refuses?: ShelfProducer['refuses']
+  readonly access?: Partial<ReplayAccess>
+}
+
+async function run(deadLetters: readonly OutgoingRecord[], argv: readonly string[], given: Given = {}) {
+  const harness = new ReplayHarness(deadLetters)
+  const { refuses, access, ...io } = given
+  const producer = new ShelfProducer(harness.shelf, refuses)
+  const open = () => ({ reader: harness.shelf.reader(), producer, clock: harness.clock, ...access })
+  const load = async () => (commandIo: CommandIo) => replayCommand(commandIo, open)
+  const running = runCommand(['replay', '--config', `${folder}/hookline.yaml`, ...argv], io, [
+    { name: 'replay', summary: '', load },
+  ])
+  const result = await whileWriting(producer, running)
+  return { ...result, harness, producer }
+}
+const some = [givenUp(1), givenUp(2), givenUp(3, 'gone'), givenUp(4, 'off'), refusedEvent(5)]
+
+describe('what it did', () => {
+  it('is told as a table with the sums', async () => {
+    const { code, out, err, harness } = await run(some.slice(0, 2), ['--destination', 'crm'])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out.split('\n')).toEqual([
+      'COUNT  DESTINATION  REASON             GOES TO',
+      '2      crm          retries_exhausted  hookline.retry.10s',
+      '2 dead letters, 2 selected, 2 put back',
+      '',
+    ])
+    expect(harness.parked.toSorted()).toEqual(['crm m-1 1', 'crm m-2 1'])
+  })
+
+  it('is told as JSON', async () => {
+    const { out } = await run(some, ['--json'])
+    expect(JSON.parse(out)).toEqual({
+      dryRun: false,
+      total: 5,
+      selected: 5,
+      replayed: 3,
+      byReason: { retries_exhausted: 4, undecodable: 1 },
+      byDestination: { crm: 2, gone: 1, off: 1, '-': 1 },
+      byTopic: { [firstTier]: 2, [topics.events]: 1 },
+      refused: { unknown_destination: 1, disabled: 1 },
+    })
+  })
+
+  it('names what stays, with what can be done, and ends with 1', async () => {
+    const { code, out, err, harness } = await run(some, ['--reason', 'retries_exhausted'])
+    expect(code).toBe(1)
+    expect(out.split('\n').slice(-4)).toEqual([
+      '1      gone         retries_exhausted  stays: unknown_destination',
+      '1      off          retries_exhausted  stays: disabled',
+      '5 dead letters, 4 selected, 2 put back',
+      '',
+    ])
+    expect(err.split('\n')).toEqual([
+      'hookline: 1 stay: not in the configuration: gone; configured again, they can be put back',
+      'hookline: 1 stay: switched off, so that they would be dropped: off; with enabled: true they can be put back',
+      'hookline: 2 of 4 selected dead letters stay',
+      '',
+    ])
+    expect(harness.standing).toHaveLength(3)
+  })
+
+  it('shows nothing of a foreign record that could steer a terminal', async () => {
+    const foreign = { key: Buffer.from('k'), value: Buffer.from('v'), headers: { reason: 'no\nsense\u{1b}[2J' } }
+    const { code, out, err } = await run([foreign], ['--destination', '-'])
+    expect(code).toBe(1)
+    expect(out).toContain('1      -            no\u{fffd}sense\u{fffd}[2J  stays: unreadable\n')
+    expect(err).toContain('1 stay: their headers do not tell what they were; see: hookline dead-letters --json')
+  })
+
+  it.each([
+    ['nothing there', [], 'no dead letters\n'],
+    ['nothing selected', some, '5 dead letters, 0 selected, 0 put back\n'],
+  ])('%s', async (_name, deadLetters, out) => {
+    expect(await run(deadLetters, ['--message-id', 'nobody'])).toMatchObject({ code: 0, out, err: '' })
+  })
+})
+
+describe('--dry-run', () => {
+  it('writes nothing, asks nothing, and ends with 0 whatever stays', async () => {
+    const { code, out, err, harness, producer } = await run(some, ['--dry-run'], { isTTY: true, stdin: '' })
+    expect(code).toBe(0)
+    expect(out).toMatch(/\n5 dead letters, 5 selected, 3 would be put back\n$/)
+    expect(out).toContain('2      crm          retries_exhausted  hookline.retry.10s\n')
+    expect(out).toContain('1      -            undecodable        hookline.events\n')
+    expect(err).toContain('hookline: 1 stay: not in the configuration: gone;')
+    expect(producer.written).toBe(0)
+    expect(harness.standing).toHaveLength(5)
+  })
+
+  it('as JSON', async () => {
+    const { out } = await run(some, ['--dry-run', '--json'])
+    expect(JSON.parse(out)).toMatchObject({ dryRun: true, total: 5, selected: 5, replayed: 0 })
+  })
+})
+
+describe('without a filter', () => {
+  const two = some.slice(0, 2)
+
+  it('tells that all are put back, and asks nobody when stdin is no terminal', async () => {
+    const { code, err, harness } = await run(two, [])
+    expect({ code, err }).toEqual({ code: 0, err: 'no filter: all 2 dead letters are put back\n' })
+    expect(harness.standing).toEqual([])
+  })
+
+  it.each([
+    ['y\n', 2],
+    ['Yes\n', 2],
+    ['\n', 0],
+    ['n\n', 0],
+    ['yellow\n', 0],
+    ['', 0],
+  ])('asks on a terminal: %j puts back %i', async (stdin, replayed) => {
+    const { code, out, err, harness } = await run(two, [], { isTTY: true, stdin })
+    expect(err).toMatch(/^no filter: all 2 dead letters are put back\ngo on\? \[y\/N\] /)
+    expect(harness.parked).toHaveLength(replayed)
+    expect(code).toBe(replayed === 0 ? 1 : 0)
+    if (replayed > 0) return
+    expect(out).toBe('')
+    expect(err).toContain('hookline: nothing was put back\n')
+  })
+
+  it('asks nobody when there is nothing to put back', async () => {
+    expect(await run([], [], { isTTY: true })).toMatchObject({ code: 0, out: 'no dead letters\n' })
+  })
+
+  it('any filter is enough not to ask', async () => {
+    const { code, err } = await run(two, ['--since', '2026-01-01'], { isTTY: true })
+    expect(code).toBe(0)
+    expect(err).not.toContain('go on?')
+  })
+})
+
+describe('progress', () => {
+  const bar = /\d+% \d+\/2 dead letters, \d+ put back/
+  it.each([
+    ['on a terminal', { isTTY: true }, [], true],
+    ['not elsewhere', {}, [], false],
+    ['not beside JSON', { isTTY: true }, ['--json'], false],
+  ])('is shown %s', async (_name, io, argv, isShown) => {
+    const { err } = await run(some.slice(0, 2), ['--destination', 'crm', ...argv], io)
+    expect(bar.test(err)).toBe(isShown)
+  })
+})
+
+describe('when it does not come to its end', () => {
+  it('a signal: what was done is told', async () => {
+    const stopping = new AbortController()
+    const refuses = (): boolean => {
+      stopping.abort()
+      return false
+    }
+    const many = Array.from({ length: 300 }, (_, n) => givenUp(n))
+    const { code, out, err, harness } = await run(many, ['--destination', 'crm'], { signal: stopping.signal, refuses })
+    expect(code).toBe(1)
+    // As many as were under way.
+    expect(out).toMatch(/\n300 dead letters, 257 selected, 256 put back\n$/)
+    expect(err).toBe('hookline: interrupted after 256 were put back; the same command puts back the rest\n')
+    expect(harness.standing).toHaveLength(44)
+  })
+
+  it('a signal before anything is counted: there is nothing to tell', async () => {
+    const { code, out, err } = await run(some, ['--json'], { signal: AbortSignal.abort() })
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toBe('hookline: interrupted after 0 were put back; the same command puts back the rest\n')
+  })
+
+  it('a topic that takes no marks: what is to be repeated is told', async () => {
+    const refuses = (topic: string): boolean => topic === topics.deadLetter
+    const { code, out, err } = await run([givenUp(1)], ['--destination', 'crm'], { refuses })
+    expect(code).toBe(1)
+    expect(out).toMatch(/\n1 dead letter, 1 selected, 0 put back\n$/)
+    expect(err.split('\n')).toEqual([
+      'hookline: 1 more are put back and not marked so: the next replay repeats them, under the same message ids',
+      'hookline: hookline.dead-letter takes nothing',
+      '',
+    ])
+  })
+
+  it('a topic that is missing: with the remedy', async () => {
+    const missing = new KafkaError('topic hookline.dead-letter does not exist', {
+      code: 'TOPIC_MISSING',
+      retriable: false,
+    })
+    const { code, out, err } = await run([], [], { access: { reader: { readToEnd: () => Promise.reject(missing) } } })
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toBe('hookline: topic hookline.dead-letter does not exist: create it with `hookline topics apply`\n')
+  })
+
+  it.each<[string[], string]>([
+    [['--rate', '0'], "--rate must be a whole number of at least 1, not '0'"],
+    [['--reason', 'http4xx'], "--reason: there is no 'http4xx' (did you mean http_4xx?)"],
+    [['--since', '2026-11-22', '--until', '2026-11-21'], '--since must be before --until'],
+  ])('%j cannot be', async (argv, line) => {
+    const { code, out, err, producer } = await run(some, argv)
+    expect({ code, out, err, written: producer.written }).toEqual({
+      code: 2,
+      out: '',
+      err: `hookline: ${line}\n`,
+      written: 0,
+    })
+  })
+})
+
+it('takes the window from the configuration', async () => {
+  const { harness } = await run([givenUp(1)], ['--destination', 'crm'])
+  const [parked] = harness.shelf.records(firstTier)
+  const { 'started-at': startedAt, deadline } = parked?.headers ?? {}
+  expect(Number(deadline) - Number(startedAt)).toBe(4 * 3_600_000)
+})
