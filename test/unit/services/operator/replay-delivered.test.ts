@@ -1,0 +1,107 @@
+import { describe, expect, it } from '@jest/globals'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
+import type { CallResult, TopicReader } from '../../../../src/core/ports.ts'
+import { replayDeadLetters } from '../../../../src/services/operator/replay.ts'
+import { defaultPolicy, duration, sourceOf } from '../../../support/deliveries.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+/** The real dispatcher on a manual clock; `crm` answers as it is told, `shop` takes everything. */
+async function started(answers: { crm: CallResult }) {
+  const destinations = [destination('crm'), destination('shop')]
+  const harness = await DispatcherHarness.started({
+    destinations,
+    answer: ({ url }) => (url.includes('crm') ? answers.crm : ok),
+  })
+  const { clock, log, topics } = harness
+  const reader: TopicReader = {
+    readToEnd: async (topic, onRecord) => {
+      const records = log.records(topic).slice()
+      for (const record of records) await onRecord(record)
+      return records.length
+    },
+  }
+  const replay = async () => {
+    const circumstances = {
+      topics,
+      routing: createRouting({ sources: [sourceOf('web')], destinations: harness.destinations }),
+      policy: defaultPolicy,
+    }
+    const deps = { reader, producer: log.producer(), clock, circumstances }
+    const report = replayDeadLetters(deps, { filter: {}, signal: new AbortController().signal })
+    await harness.advance(0)
+    return report
+  }
+  /** Who was called since the last time, with the message id. */
+  const calls = (): string[] =>
+    harness.calls.splice(0).map(({ call }) => `${new URL(call.url).host.split('.')[0]} ${call.headers['X-Message-Id']}`)
+  const deadLetters = (): unknown[] =>
+    log.records(topics.deadLetter).map(({ key, value }) => [String(key), value !== null])
+  return { harness, replay, calls, deadLetters }
+}
+
+describe('what was put back', () => {
+  it('is delivered when the tier is due, to the one destination, under the same id', async () => {
+    const answers = { crm: answered(404) }
+    const { harness, replay, calls } = await started(answers)
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(duration('2h'))
+    expect(calls().toSorted()).toEqual(['crm m1', 'shop m1'])
+    answers.crm = ok
+    expect(await replay()).toMatchObject({ total: 1, replayed: 1 })
+    await harness.advance(9_999)
+    expect(calls()).toEqual([])
+    await harness.advance(1)
+    expect(calls()).toEqual(['crm m1'])
+    expect(await replay()).toMatchObject({ total: 0 })
+    await harness.advance(duration('5h'))
+    expect(calls()).toEqual([])
+  })
+
+  it('is tried over its whole window again, and is a dead letter of its own when that fails too', async () => {
+    const { harness, replay, calls, deadLetters } = await started({ crm: answered(503) })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(duration('5h'))
+    expect(calls().filter(call => call === 'crm m1')).toHaveLength(10)
+    await replay()
+    await harness.advance(duration('5h'))
+    expect(calls()).toEqual(Array(10).fill('crm m1'))
+    expect(deadLetters()).toEqual([
+      ['crm/hookline.events/0/0/0', true],
+      ['crm/hookline.events/0/0/0', false],
+      ['crm/hookline.events/0/0/1', true],
+    ])
+    expect(await replay()).toMatchObject({ total: 1, replayed: 1 })
+  })
+
+  it('goes to a destination that was away for a while', async () => {
+    const { harness, replay, calls } = await started({ crm: answered(500) })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(0)
+    const [crm, ...others] = harness.destinations
+    harness.destinations = others
+    await harness.advance(duration('10s'))
+    calls()
+    expect(await replay()).toMatchObject({ total: 1, replayed: 0, rows: [{ reason: 'unknown_destination' }] })
+    harness.destinations = [crm!, ...others]
+    expect(await replay()).toMatchObject({ total: 1, replayed: 1 })
+    await harness.advance(duration('10s'))
+    expect(calls()).toEqual(['crm m1'])
+  })
+
+  it('of a source that is still unknown is given up again, and keeps the place where it first stood', async () => {
+    const { harness, replay, calls } = await started({ crm: ok })
+    const value = Buffer.from(JSON.stringify({ sourceId: 'late', canonical: true, message: trackMessage('m1') }))
+    harness.log.write(harness.topics.events, value, 'user-1')
+    await harness.advance(0)
+    expect(await replay()).toMatchObject({ total: 1, replayed: 1, rows: [{ reason: 'unknown_source' }] })
+    expect(await replay()).toMatchObject({ total: 1, replayed: 1, rows: [{ reason: 'unknown_source' }] })
+    const copies = harness.log.records(harness.topics.events)
+    expect(copies.map(({ key, headers }) => [String(key), headers['replay-of']?.slice(0, 20)])).toEqual([
+      ['user-1', undefined],
+      ['user-1', 'hookline.events/0/0/'],
+      ['user-1', 'hookline.events/0/0/'],
+    ])
+    expect(calls()).toEqual([])
+  })
+})
