@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { deadLetterRecord, firstCarried, parseCarried } from '../../src/core/delivery/carried.ts'
+import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
+import { durationMs } from '../../src/core/units.ts'
+import { runCommand } from '../support/command-io.ts'
+import { until } from '../support/kafka-admin.ts'
+import { type Pipeline, startPipeline } from '../support/pipeline.ts'
+
+const window = durationMs(4 * 3_600_000)
+const destinations = ['crm', 'shop'].map(id => ({
+  id,
+  sources: ['web'],
+  webhooks: [{ url: `https://${id}.example.com/` }],
+}))
+
+let pipeline: Pipeline
+let firstTier: string
+beforeAll(async () => {
+  pipeline = await startPipeline({ destinations })
+  firstTier = pipeline.topics.retry(durationMs(10_000))
+})
+afterAll(() => pipeline.close())
+
+async function replay(argv: readonly string[], signal?: AbortSignal) {
+  const { code, out, err } = await runCommand(['replay', '--config', pipeline.configFile, '--json', ...argv], {
+    env: process.env as Record<string, string>,
+    ...(signal && { signal }),
+  })
+  return { code, err, ...(JSON.parse(out) as { total: number; selected: number; replayed: number }) }
+}
+
+/** Puts records on the events topic; as they stand there. */
+async function events(...records: readonly Partial<OutgoingRecord>[]): Promise<readonly LogRecord[]> {
+  const { topics } = pipeline
+  const before = (await pipeline.read(topics.events)).length
+  for (const each of records)
+    await pipeline.write(topics.events, [
+      { key: null, value: Buffer.from('event'), headers: {}, partition: 1, ...each },
+    ])
+  return (await pipeline.read(topics.events)).filter(({ partition }) => partition === 1).slice(before)
+}
+
+function givenUp(record: LogRecord, destination: string, messageId: string): OutgoingRecord {
+  const first = firstCarried(record, destination, messageId, record.timestamp, window)
+  return deadLetterRecord(record, { ...first, attempt: 10, outcomes: 'http_5xx' }, 'retries_exhausted')
+}
+
+const offsetsOf = async (...topics: readonly string[]): Promise<number[]> =>
+  Promise.all(topics.map(async topic => (await pipeline.read(topic)).length))
+
+describe('dead letters on a real broker', () => {
+  it('go back with their bytes and keys, where they belong, once', async () => {
+    const { topics } = pipeline
+    const trace = { traceparent: '00-ab-cd-01' }
+    const key = Buffer.from([0, 0x7f, 0x80, 0xff])
+    const given = [
+      { key, value: Buffer.from([0, 255, 1]), headers: trace },
+      { key: Buffer.from('no-avro'), value: Buffer.from('no avro'), headers: trace },
+      { key: Buffer.from('nothing'), value: null },
+      { key: null, value: Buffer.alloc(0) },
+    ]
+    const [delivery, undecodable, nothing, empty] = (await events(...given)) as [
+      LogRecord,
+      LogRecord,
+      LogRecord,
+      LogRecord,
+    ]
+    await pipeline.write(topics.deadLetter, [
+      givenUp(delivery, 'crm', 'm-1'),
+      givenUp(delivery, 'shop', 'm-1'),
+      givenUp(delivery, 'gone', 'm-1'),
+      ...[undecodable, nothing, empty].map(record => deadLetterRecord(record, undefined, 'undecodable')),
+    ])
+
+    const all = [topics.events, topics.deadLetter, firstTier]
+    const before = await offsetsOf(...all)
+    expect(await replay(['--dry-run'])).toMatchObject({ code: 0, total: 6, selected: 6, replayed: 0 })
+    expect(await offsetsOf(...all)).toEqual(before)
+
+    expect(await replay(['--destination', 'crm'])).toMatchObject({ code: 0, total: 6, selected: 1, replayed: 1 })
+    const [copy, ...more] = await pipeline.read(firstTier)
+    expect(more).toEqual([])
+    expect(copy).toMatchObject({ key, value: delivery.value, partition: delivery.partition, headers: trace })
+    const now = Number(copy?.headers['started-at'])
+    const first = firstCarried(delivery, 'crm', 'm-1', now as never, window)
+    expect(parseCarried(copy?.headers ?? {})).toEqual({ ...first, round: 1 })
+    expect(Math.abs((copy?.timestamp ?? 0) - now)).toBeLessThan(60_000)
+
+    expect(await replay(['--reason', 'undecodable'])).toMatchObject({ code: 0, total: 5, selected: 3, replayed: 3 })
+    const copies = (await pipeline.read(topics.events)).filter(({ headers }) => 'replay-of' in headers)
+    const placeOf = ({ topic, partition, offset, timestamp }: LogRecord) =>
+      `${topic}/${partition}/${offset}/${timestamp}`
+    for (const original of [undecodable, nothing, empty])
+      expect(copies).toContainEqual({
+        ...original,
+        offset: expect.any(Number),
+        timestamp: expect.any(Number),
+        headers: { ...original.headers, 'replay-of': placeOf(original) },
+      })
+    expect(copies).toHaveLength(3)
+
+    // The destination that is gone stays.
+    expect(await replay([])).toMatchObject({ code: 1, total: 2, selected: 2, replayed: 1 })
+    expect(await replay([])).toMatchObject({ code: 1, total: 1, selected: 1, replayed: 0 })
+    expect(await pipeline.command('dead-letters')).toMatch(/ gone +retries_exhausted /)
+    expect((await pipeline.read(firstTier)).map(({ headers }) => headers['destination']).toSorted()).toEqual([
+      'crm',
+      'shop',
+    ])
+  })
+
+  it('stop when they are told to; a second run puts back the rest and none twice', async () => {
+    const [record] = await events({ key: Buffer.from('user') })
+    // Each as if it were another event's.
+    const deadLetters = Array.from({ length: 2_000 }, (_, n) =>
+      givenUp({ ...record!, offset: record!.offset + n }, 'crm', `many-${n}`),
+    )
+    await pipeline.write(pipeline.topics.deadLetter, deadLetters)
+    const ids = async () =>
+      (await pipeline.read(firstTier)).flatMap(({ headers }) => headers['message-id']?.match(/^many-.*/)?.[0] ?? [])
+    const stopping = new AbortController()
+    const first = replay(['--destination', 'crm', '--rate', '40'], stopping.signal)
+    await until(async () => ((await ids()).length >= 10 ? true : undefined))
+    stopping.abort()
+    const stopped = await first
+    expect(stopped).toMatchObject({ code: 1, total: 2_001, replayed: (await ids()).length })
+    expect(stopped.err).toMatch(
+      /^hookline: interrupted after \d+ were put back; the same command puts back the rest\n$/,
+    )
+
+    const rest = await replay(['--destination', 'crm'])
+    expect(rest).toMatchObject({ code: 0, total: 2_001 - stopped.replayed, replayed: 2_000 - stopped.replayed })
+    expect([(await ids()).length, new Set(await ids()).size]).toEqual([2_000, 2_000])
+  })
+})
