@@ -23,10 +23,13 @@ export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () =
 
   return () => entry => {
     const line = `kafkajs: ${entry.log.message}`
-    const isWarning = entry.level === errorLevel && !isRepeated(line)
+    const isWarning = entry.level === errorLevel && !isAnswer(entry) && !isRepeated(line)
     logger[isWarning ? 'warn' : 'debug'](factsOf(entry), line)
   }
 }
+
+/** An error that a broker answers with is thrown too, where it can be told whether it matters: no coordinator yet, a member id needed. */
+const isAnswer = ({ log }: LogEntry): boolean => log.message.startsWith('Response ')
 
 /** Plain values only: a nested one may be a whole request. */
 function factsOf({ namespace, log }: LogEntry): Record<string, string | number | boolean> {

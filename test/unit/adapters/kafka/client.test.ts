@@ -69,6 +69,12 @@ describe('what kafkajs logs', () => {
     },
   )
 
+  it('an answer with an error is thrown as well, and no warning', () => {
+    const { lines, write } = setUp()
+    write(1, 'Response GroupCoordinator(key: 10, version: 2)', { error: 'The group coordinator is not available' })
+    expect(lines[0]).toMatch(/^debug /)
+  })
+
   it('warns of the same thing every ten seconds at most', () => {
     const { lines, write, wait } = setUp()
     write(1, 'refused')
