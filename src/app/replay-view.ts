@@ -25,12 +25,12 @@ const textOf = (row: ReplayRow): string => rowOf(row).join(' ')
 
 /** `12 dead letters, 10 selected, 9 put back` */
 function sumsOf(report: Report, dryRun: boolean): string {
-  const { total, replayed } = report
+  const { total, replayed, end } = report
   const { selected, refused } = countsOf(report)
   if (total === 0) return 'no dead letters'
   return [
     `${total} dead letter${total === 1 ? '' : 's'}`,
-    `${selected} selected`,
+    end.kind === 'done' ? `${selected} selected` : `${selected} selected so far`,
     dryRun ? `${selected - refused} would be put back` : `${replayed} put back`,
   ].join(', ')
 }
@@ -42,9 +42,10 @@ export function countsOf({ rows }: ReplayReport): { readonly selected: number; r
 
 /** As `--json` prints it. `byReason` and `byDestination` count those selected, `byTopic` where they go, `refused` why they stay. */
 export function documentOf(report: Report, dryRun: boolean): object {
-  const { total, rows, replayed } = report
+  const { total, rows, replayed, end } = report
   return {
     dryRun,
+    end: end.kind,
     total,
     selected: sum(rows),
     replayed,

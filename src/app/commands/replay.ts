@@ -151,6 +151,8 @@ function progressBar({ json }: Options, { stderr }: CommandIo): SingleBar | unde
       stream: stderr,
       format: '{bar} {percentage}% {value}/{total} dead letters, {replayed} put back, {eta_formatted} left',
       clearOnComplete: true,
+      // They come in bursts, which a shorter memory would take for the speed of all.
+      etaBuffer: 2_000,
       // Signals are ours: what is under way ends first.
       gracefulExit: false,
     },

@@ -55,6 +55,7 @@ describe('what it did', () => {
     const { out } = await run(some, ['--json'])
     expect(JSON.parse(out)).toEqual({
       dryRun: false,
+      end: 'done',
       total: 5,
       selected: 5,
       replayed: 3,
@@ -177,7 +178,7 @@ describe('when it does not come to its end', () => {
     const { code, out, err, harness } = await run(many, ['--destination', 'crm'], { signal: stopping.signal, refuses })
     expect(code).toBe(1)
     // As many as were under way.
-    expect(out).toMatch(/\n300 dead letters, 257 selected, 256 put back\n$/)
+    expect(out).toMatch(/\n300 dead letters, 257 selected so far, 256 put back\n$/)
     expect(err).toBe('hookline: interrupted after 256 were put back; the same command puts back the rest\n')
     expect(harness.standing).toHaveLength(44)
   })
@@ -192,7 +193,7 @@ describe('when it does not come to its end', () => {
     const refuses = (topic: string): boolean => topic === topics.deadLetter
     const { code, out, err } = await run([givenUp(1)], ['--destination', 'crm'], { refuses })
     expect(code).toBe(1)
-    expect(out).toMatch(/\n1 dead letter, 1 selected, 0 put back\n$/)
+    expect(out).toMatch(/\n1 dead letter, 1 selected so far, 0 put back\n$/)
     expect(err.split('\n')).toEqual([
       'hookline: 1 more are put back and not marked so: the next replay repeats them, under the same message ids',
       'hookline: hookline.dead-letter takes nothing',
