@@ -12,10 +12,17 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
   const admin = kafka.admin()
   let connected: Promise<void> | undefined
 
+  function connect(): Promise<void> {
+    connected ??= admin.connect().catch((error: unknown) => {
+      connected = undefined
+      throw error
+    })
+    return connected
+  }
+
   async function ask<T>(doing: string, request: () => Promise<T>): Promise<T> {
     try {
-      connected ??= admin.connect()
-      await connected
+      await connect()
       return await request()
     } catch (error) {
       throw kafkaError(doing, error)
