@@ -21,6 +21,13 @@ export interface BrokerOptions {
   readonly jvm?: readonly string[]
   /** `stop` removes the data directory, and so does the guard when we are killed. */
   readonly throwAway?: boolean
+  /** One of several brokers of a cluster; without it, node 1 of a cluster of its own. */
+  readonly member?: ClusterMember
+}
+
+export interface ClusterMember {
+  readonly clusterId: string
+  readonly nodeId: number
 }
 
 export interface Broker {
@@ -53,12 +60,13 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
 
 async function launch(java: Java, jars: KafkaJars, options: BrokerOptions): Promise<Broker> {
   const { dataDir, port, jvm = [], throwAway } = options
+  const address = `127.0.0.1:${port}`
   await mkdir(dataDir, { recursive: true })
   const logDir = join(dataDir, 'log')
   const properties = join(dataDir, 'server.properties')
   const controllerPort = options.controllerPort ?? (await freePorts(1))
   await writeFile(properties, serverProperties({ ...options, controllerPort, logDir }))
-  const clusterId = await formatOnce(logDir, jars)
+  const clusterId = await formatOnce(logDir, jars, options.member)
   const logging = `-Dlog4j2.configurationFile=${join(import.meta.dirname, 'log4j2.properties')}`
   const server = await startJavaServer({
     name: 'Kafka',
@@ -69,18 +77,22 @@ async function launch(java: Java, jars: KafkaJars, options: BrokerOptions): Prom
     // Its cluster id tells it from another broker that took the port in the meantime.
     isReady: async () => {
       const found = await clusterMetadata('127.0.0.1', port).catch(() => undefined)
-      return found?.clusterId === clusterId && found.brokers.length > 0
+      return found?.clusterId === clusterId && found.brokers.includes(address)
     },
   })
-  return { ...server, address: `127.0.0.1:${port}` }
+  return { ...server, address }
 }
 
 /** Makes a log directory this cluster's at its first start; returns the cluster's id. */
-async function formatOnce(logDir: string, jars: KafkaJars): Promise<string> {
+async function formatOnce(
+  logDir: string,
+  jars: KafkaJars,
+  { clusterId, nodeId }: ClusterMember = { clusterId: newId(), nodeId: 1 },
+): Promise<string> {
   const meta = join(logDir, 'meta.properties')
   if (!existsSync(meta)) {
     await cp(jars.formatted, logDir, { recursive: true })
-    await writeFile(meta, metaProperties(newId()))
+    await writeFile(meta, metaProperties(clusterId, nodeId))
   }
   const id = /^cluster\.id=(.+)$/m.exec(await readFile(meta, 'utf8'))?.[1]
   if (id === undefined) throw new Error(`${meta} names no cluster.id`)

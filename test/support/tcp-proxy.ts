@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { Transform, type TransformCallback } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/**
+ * What happens to the connections. `cut`: open ones are closed, new ones refused. `reset`: open ones are reset, and each new one as soon as
+ * bytes come. `half-open`: everything stays open and nothing gets through, as when a firewall has forgotten the connection. `delayed`: every
+ * chunk comes later by so much, each way. `slow`: so many bytes a second each way and connection.
+ */
+export type LinkState =
+  | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' }
+  | { readonly kind: 'delayed'; readonly ms: number }
+  | { readonly kind: 'slow'; readonly bytesPerSecond: number }
+
+export interface TcpProxy {
+  /** On 127.0.0.1. */
+  readonly port: number
+  /** From now on; for connections that are open as well. What a half-open link swallowed never comes, so these connections are reset when it ends. */
+  set(state: LinkState): void
+  /** Open ones, counted at the side of the client. */
+  connections(): number
+  close(): Promise<void>
+}
+
+interface Connection {
+  readonly client: Socket
+  readonly server: Socket
+  /** Some of its bytes are gone. */
+  swallowed: boolean
+}
+
+/** A link between a client and a server on 127.0.0.1 that can be spoilt while it is in use. `listen` 0: any free port. */
+export async function startTcpProxy(target: number, listen = 0): Promise<TcpProxy> {
+  const connections = new Set<Connection>()
+  let state: LinkState = { kind: 'open' }
+
+  function resetAll(which: (connection: Connection) => boolean = () => true): void {
+    for (const connection of connections) {
+      if (!which(connection)) continue
+      connection.client.resetAndDestroy()
+      connection.server.resetAndDestroy()
+    }
+  }
+
+  const accept = (client: Socket): void => {
+    if (state.kind === 'cut') return void client.destroy()
+    const connection: Connection = { client, server: connect({ port: target, host: '127.0.0.1' }), swallowed: false }
+    const { server } = connection
+    connections.add(connection)
+    const now = (): LinkState => {
+      if (state.kind === 'half-open') connection.swallowed = true
+      if (state.kind === 'reset') resetAll(each => each === connection)
+      return state
+    }
+    client.pipe(spoilt(now)).pipe(server)
+    server.pipe(spoilt(now)).pipe(client)
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      socket.setNoDelay(true)
+      socket.on('error', () => {})
+      // A side that has gone takes the other one along, but for a half-open link, whose other side hears nothing.
+      socket.on('close', () => {
+        if (state.kind !== 'half-open') other.destroy()
+        if (client.destroyed && server.destroyed) connections.delete(connection)
+        else connection.swallowed = true
+      })
+    }
+  }
+
+  const server = createServer(accept)
+  const open = async (port: number): Promise<void> => void (await once(server.listen(port, '127.0.0.1'), 'listening'))
+  await open(listen)
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : listen
+  return {
+    port,
+    set(next) {
+      state = next
+      if (next.kind === 'cut' || next.kind === 'reset') resetAll()
+      else if (next.kind !== 'half-open') resetAll(({ swallowed }) => swallowed)
+    },
+    connections: () => [...connections].filter(({ client }) => !client.destroyed).length,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      resetAll()
+      await closed
+    },
+  }
+}
+
+/** One direction of a connection. Back-pressure goes through it, but for a delay: a slow link fills up its sender, a long one does not. */
+function spoilt(now: () => LinkState): Transform {
+  /** Resolves when what came before is through: nothing overtakes it, also when the link has got better meanwhile. */
+  let through: Promise<void> = Promise.resolve()
+
+  function pass(chunk: Buffer, push: () => void): Promise<void> {
+    const state = now()
+    const before = through
+    const after = async (due: Promise<void>): Promise<void> => {
+      await before
+      await due
+      push()
+    }
+    switch (state.kind) {
+      case 'open':
+        through = after(Promise.resolve())
+        return through
+      case 'delayed':
+        through = after(delay(state.ms))
+        return Promise.resolve()
+      case 'slow':
+        through = before.then(() => delay((chunk.length / state.bytesPerSecond) * 1_000)).then(push)
+        return through
+      case 'cut':
+      case 'reset':
+      case 'half-open':
+        return Promise.resolve()
+    }
+  }
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done: TransformCallback) {
+      // The connection may be gone when the wait is over.
+      pass(chunk, () => void (this.destroyed || this.push(chunk))).then(() => done(), done)
+    },
+    // A FIN does not get through a link that lets nothing through.
+    flush(done) {
+      if (now().kind !== 'half-open') through.then(() => done(), done)
+    },
+  })
+}
