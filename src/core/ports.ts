@@ -86,6 +86,13 @@ export interface LogConsumerHandlers {
   onRecords(batch: RecordBatch): void
   /** Partitions that may be another's from now on: forget tracker and queue together. */
   onRevoked(partitions: readonly TopicPartition[]): void
+  /**
+   * These partitions, and no others, are to be given up: nothing of them may be started any more, what was held back of others may. Called
+   * after every join, with none too. Resolves when nothing of them is under way.
+   */
+  onRevoking(partitions: readonly TopicPartition[]): Promise<void>
+  /** `isConfirmed` holds again after it did not. */
+  onConfirmed(): void
   /** What may be committed now; asked by the commit timer, before a rejoin and at the stop. */
   positions(): readonly Position[]
 }
@@ -100,6 +107,11 @@ export interface LogConsumer {
   seek(partition: TopicPartition, offset: number): void
   /** Commits what is done, leaves the group. The caller has drained before. */
   stop(): Promise<void>
+  /**
+   * Whether the group has confirmed within the last seconds that we are its member. If not, others may own what was ours, and nothing may be
+   * started: so a process that was frozen sends nothing when it wakes before it knows. Cheap.
+   */
+  isConfirmed(): boolean
   /** Milliseconds since the consumer last heard of the broker (fetch or heartbeat), on the monotonic clock. */
   silence(): DurationMs
 }

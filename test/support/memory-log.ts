@@ -17,7 +17,7 @@ import { durationMs } from '../../src/core/units.ts'
  */
 export class MemoryLog {
   readonly #topics = new Map<string, LogRecord[][]>()
-  readonly #committed = new Map<string, number>()
+  readonly #committed = new Map<string, Position>()
   readonly #consumers = new Set<MemoryConsumer>()
   readonly #answers: (() => void)[] = []
   readonly unwritable = new Set<string>()
@@ -34,7 +34,7 @@ export class MemoryLog {
   }
 
   committed(group: string, topic: string, partition = 0): number {
-    return this.#committed.get(`${group}/${topic}/${partition}`) ?? 0
+    return this.#position(group, topic, partition).offset
   }
 
   write(topic: string, value: Buffer | null, key: string | null = null, headers: RecordHeaders = {}): void {
@@ -58,16 +58,9 @@ export class MemoryLog {
   consumer(group: string, topics: () => readonly string[]): MemoryConsumer {
     const consumer = new MemoryConsumer({
       assign: () =>
-        topics().flatMap(topic =>
-          this.#logs(topic).map((_, partition) => ({
-            topic,
-            partition,
-            offset: this.committed(group, topic, partition),
-            metadata: '',
-          })),
-        ),
+        topics().flatMap(topic => this.#logs(topic).map((_, partition) => this.#position(group, topic, partition))),
       read: (topic, partition, offset) => this.#logs(topic)[partition]?.slice(offset) ?? [],
-      commit: ({ topic, partition, offset }) => this.#committed.set(`${group}/${topic}/${partition}`, offset),
+      commit: position => this.#committed.set(`${group}/${position.topic}/${position.partition}`, position),
     })
     this.#consumers.add(consumer)
     return consumer
@@ -79,6 +72,10 @@ export class MemoryLog {
     for (const answer of answers) answer()
     const handedOver = [...this.#consumers].map(consumer => consumer.poll())
     return answers.length > 0 || handedOver.includes(true)
+  }
+
+  #position(group: string, topic: string, partition: number): Position {
+    return this.#committed.get(`${group}/${topic}/${partition}`) ?? { topic, partition, offset: 0, metadata: '' }
   }
 
   #logs(topic: string): LogRecord[][] {
@@ -159,6 +156,18 @@ export class MemoryConsumer implements LogConsumer {
     for (const position of this.#handlers?.positions() ?? []) this.#shelf.commit(position)
     this.#handlers = undefined
     this.#positions.clear()
+  }
+
+  /** Whether the group would let us start anything. */
+  confirmed = true
+
+  isConfirmed(): boolean {
+    return this.confirmed
+  }
+
+  /** What the group would tell its members. */
+  get handlers(): LogConsumerHandlers | undefined {
+    return this.#handlers
   }
 
   silence(): ReturnType<typeof durationMs> {

@@ -70,10 +70,10 @@ async function startOfOne(group: ConsumerGroup, { topic, partition, ...answer }:
   // -1: none. Other negative ones are what a kafkajs of somebody else left behind; no position either.
   if (offset >= 0) {
     const committed = { offset, metadata: answer.metadata ?? '' }
-    return { topic, partition, next: offset, paused: false, committed }
+    return { topic, partition, next: offset, paused: false, isLeaving: false, committed }
   }
   const next = await offsetOf(group, { topic, partition }, 'beginning')
-  return { topic, partition, next, paused: false, committed: undefined }
+  return { topic, partition, next, paused: false, isLeaving: false, committed: undefined }
 }
 
 /** Where the log of a partition begins or ends now. @throws when its leader is not known or does not answer. */

@@ -1,12 +1,12 @@
 import type { Consumer } from 'kafkajs'
 import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
+import { cooperativeAssigner } from './assigner.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from './client.ts'
 import { type Commits, createCommits } from './commits.ts'
 import { codeOfThrown, KafkaError, kafkaError, topicMissing } from './errors.ts'
 import { handOver } from './hand-over.ts'
 import type { Batch, Cluster } from './internals.ts'
-import { loadKafkajs } from './library.ts'
 import { type LostPosition, Member } from './member.ts'
 import { Partitions } from './partitions.ts'
 import { setGroupHooks } from './patches/group-hooks.ts'
@@ -97,6 +97,7 @@ class GroupConsumer implements LogConsumer {
     const owned = this.#owned.get(partition)
     if (owned === undefined || !owned.paused) return
     owned.paused = false
+    if (owned.isLeaving) return
     this.#parts?.member.settled?.resume([{ topic: owned.topic, partitions: [owned.partition] }])
   }
 
@@ -105,6 +106,10 @@ class GroupConsumer implements LogConsumer {
     if (owned === undefined) return
     owned.next = offset
     this.#parts?.member.settled?.seek({ topic: owned.topic, partition: owned.partition, offset: String(offset) })
+  }
+
+  isConfirmed(): boolean {
+    return this.#parts?.member.isConfirmed ?? false
   }
 
   silence(): DurationMs {
@@ -169,7 +174,7 @@ class GroupConsumer implements LogConsumer {
   async #take(batch: Batch, resolve: (offset: string) => void, handlers: LogConsumerHandlers): Promise<void> {
     const partition = this.#owned.get(batch)
     if (partition === undefined) return
-    const isOurs = (): boolean => !this.#isClosed && this.#owned.get(partition) === partition
+    const isOurs = (): boolean => !this.#isClosed && !partition.isLeaving && this.#owned.get(partition) === partition
     try {
       await handOver(batch, partition, isOurs, handlers)
       if (isOurs()) resolve(String(partition.next - 1))
@@ -206,7 +211,6 @@ class GroupConsumer implements LogConsumer {
 }
 
 function createKafkajsConsumer(deps: ConsumerDeps, member: Member): Consumer {
-  const { roundRobin } = loadKafkajs().PartitionAssigners
   return deps.kafka.consumer({
     groupId: deps.groupId,
     ...groupTiming,
@@ -219,7 +223,7 @@ function createKafkajsConsumer(deps: ConsumerDeps, member: Member): Consumer {
       config => {
         // The only place where kafkajs shows which cluster is this consumer's.
         setGroupHooks(config.cluster as unknown as Cluster, member)
-        return roundRobin(config)
+        return cooperativeAssigner(member)(config)
       },
     ],
   })

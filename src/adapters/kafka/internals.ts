@@ -35,6 +35,12 @@ export interface Broker {
     readonly isolationLevel: number
     readonly topics: readonly TopicPartitions<{ partition: number; fetchOffset: string; maxBytes: number }>[]
   }): Promise<{ readonly responses: readonly { topicName: string; partitions: readonly FetchedPartition[] }[] }>
+  heartbeat(request: {
+    readonly groupId: string
+    readonly memberId: string
+    readonly groupGenerationId: number
+  }): Promise<unknown>
+  syncGroup(request: object): Promise<{ readonly memberAssignment: Buffer }>
   offsetFetch(request: { readonly groupId: string; readonly topics: readonly TopicPartitions[] }): Promise<{
     readonly responses: readonly TopicPartitions<{ partition: number; offset: string; metadata: string | null }>[]
   }>
@@ -80,6 +86,7 @@ export interface ConsumerGroup {
   }): Promise<void>
   leave(): Promise<void>
   joinAndSync(): Promise<void>
+  heartbeat(options: { readonly interval: number }): Promise<void>
   fetch(nodeId: string): Promise<readonly Batch[]>
   recoverFromOffsetOutOfRange(error: { readonly topic: string; readonly partition: number }): Promise<void>
 }

@@ -4,13 +4,23 @@ import { registerCodecs } from './codecs.ts'
 import { KafkaError } from './errors.ts'
 import { cureAbortedRecords } from './patches/aborted-records.ts'
 import { cureEmptyBatch } from './patches/empty-batch.ts'
-import { hookGroups } from './patches/group-hooks.ts'
+import { hookGroups, keepAssignments } from './patches/group-hooks.ts'
 import { cureHugeBatch } from './patches/huge-batch.ts'
 import { cureIdleTimer } from './patches/idle-timer.ts'
 import { cureLateBatch } from './patches/late-batch.ts'
 
 /** The version that our patches were made for and are tested with; kafkajs gets no releases any more. */
 const patchedVersion = '2.2.4'
+
+const cures = [
+  cureEmptyBatch,
+  cureHugeBatch,
+  cureAbortedRecords,
+  cureIdleTimer,
+  cureLateBatch,
+  hookGroups,
+  keepAssignments,
+]
 
 const require = createRequire(import.meta.url)
 let library: typeof Kafkajs | undefined
@@ -23,8 +33,7 @@ export function loadKafkajs(): typeof Kafkajs {
   if (library !== undefined) return library
   const { version } = require('kafkajs/package.json') as { version: string }
   assertVersion(version)
-  for (const cure of [cureEmptyBatch, cureHugeBatch, cureAbortedRecords, cureIdleTimer, cureLateBatch, hookGroups])
-    cure()
+  for (const cure of cures) cure()
   const loaded = require('kafkajs') as typeof Kafkajs
   registerCodecs(loaded)
   library = loaded

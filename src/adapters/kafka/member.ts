@@ -1,10 +1,20 @@
-import type { Clock, LogConsumerHandlers, Logger, Position, TopicPartition } from '../../core/ports.ts'
+import type { Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
-import { type AssignmentChange, assignmentChange, type Membership, membershipOf, offsetOf } from './assignment.ts'
+import { type Claim, type Seat, surplusIn } from './assigner.ts'
+import {
+  type AssignmentChange,
+  assignmentChange,
+  isKept,
+  type Membership,
+  membershipOf,
+  offsetOf,
+} from './assignment.ts'
 import { codeOfThrown, KafkaError } from './errors.ts'
+import { GivingUp } from './giving-up.ts'
 import type { Batch, ConsumerGroup } from './internals.ts'
-import { byTopic, type OwnedPartition, type Partitions } from './partitions.ts'
-import type { GroupHooks } from './patches/group-hooks.ts'
+import { Lease } from './lease.ts'
+import { byTopic, type OwnedPartition, type Partitions, partitionOf, positionOf } from './partitions.ts'
+import { assignmentFrom, type GroupHooks } from './patches/group-hooks.ts'
 
 /** A part of the log that cannot be read: deleted before it was, or cut off. */
 export interface LostPosition extends TopicPartition {
@@ -30,8 +40,12 @@ const askAttempts = 5
 const askAgainAfter = durationMs(200)
 
 /** Our place in the group: what is ours, from one join to the next. */
-export class Member implements GroupHooks {
+export class Member implements GroupHooks, Seat {
   readonly #deps: MemberDeps
+  readonly #lease: Lease
+  readonly #givingUp: GivingUp
+  /** The group since our last join began. */
+  #group: ConsumerGroup | undefined
   #settled: ConsumerGroup | undefined
   #joining: Promise<void> | undefined
   #joins = 0
@@ -41,6 +55,13 @@ export class Member implements GroupHooks {
 
   constructor(deps: MemberDeps) {
     this.#deps = deps
+    this.#lease = new Lease(deps.clock, () => deps.handlers.onConfirmed())
+    this.#givingUp = new GivingUp(deps)
+  }
+
+  /** Whether we are a member for sure, so that nobody else can have what is ours. */
+  get isConfirmed(): boolean {
+    return this.#lease.holds
   }
 
   /** The group while its last join is complete and no other has begun: only then is anything fetched or committed. */
@@ -73,6 +94,7 @@ export class Member implements GroupHooks {
   /** No join from now on. */
   end(): void {
     this.#isEnded = true
+    this.#givingUp.callOff()
   }
 
   /** Fetches of several brokers may each find that a join is needed: they share one. */
@@ -81,6 +103,31 @@ export class Member implements GroupHooks {
       this.#joining = undefined
     })
     return this.#joining
+  }
+
+  /**
+   * What we have, for the leader to leave it with us. It goes on through a join; but when somebody else may have been given it since our last
+   * one, it is dropped here, before anybody is.
+   */
+  claim(): Claim {
+    const now = this.#group === undefined ? undefined : membershipOf(this.#group)
+    if (now === undefined || !isKept(this.#last, now)) {
+      this.forget()
+      return { generation: -1, owned: [] }
+    }
+    // Joined but not synced, or not to the end: whoever led that generation knew our claim.
+    this.#last = now
+    return { generation: now.generation, owned: this.#deps.owned.all() }
+  }
+
+  generation(): number {
+    return this.#group?.generationId ?? -1
+  }
+
+  async heartbeat(group: ConsumerGroup): Promise<void> {
+    if (this.#joining !== undefined) return
+    if (this.#givingUp.isRejoinDue) throw rejoinNeeded()
+    await this.#lease.beat(group)
   }
 
   async fetch(fetch: () => Promise<readonly Batch[]>): Promise<readonly Batch[]> {
@@ -108,7 +155,7 @@ export class Member implements GroupHooks {
     group.seek({ topic, partition, offset: String(to) })
     onPositionLost({ topic, partition, from, to })
     if (to > from) handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end })
-    else this.#startAgain(group, { topic, partition, next: to, paused: false, committed: undefined })
+    else this.#startAgain(group, { topic, partition, next: to, paused: false, isLeaving: false, committed: undefined })
   }
 
   /** The log was cut behind our position: offsets are given out anew, and what is tracked of the old ones says nothing about them. */
@@ -122,8 +169,11 @@ export class Member implements GroupHooks {
 
   async #rejoin(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
     if (this.#isEnded) throw ended(group)
-    // The old generation's last word. Here a cooperative member will also drain and give up what it was asked for.
-    if (this.#settled === group && group.memberId !== null) await this.#deps.flush(group, lastCommitLimit)
+    this.#group = group
+    this.#givingUp.callOff()
+    if (group.memberId === null) this.forget()
+    // The old generation's last word.
+    if (this.#settled === group) await this.#deps.flush(group, lastCommitLimit)
     this.#settled = undefined
     await joinAnew(join)
     const change = await this.#askForChange(group)
@@ -135,6 +185,8 @@ export class Member implements GroupHooks {
     this.#last = membershipOf(group)
     this.#joins++
     this.#settled = group
+    void this.#lease.renew(group).catch(() => undefined)
+    void this.#givingUp.begin(group, surplusIn(assignmentFrom(group.coordinator)))
     this.#deps.onJoined()
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
@@ -160,7 +212,9 @@ export class Member implements GroupHooks {
     for (const partition of lost) owned.delete(partition)
     if (lost.length > 0) handlers.onRevoked(lost.map(partitionOf))
     for (const partition of gained) owned.add(partition)
-    group.resume(byTopic([...lost, ...gained], ({ partition }) => partition))
+    const staying = owned.all().filter(({ isLeaving }) => isLeaving)
+    for (const partition of staying) partition.isLeaving = false
+    group.resume(byTopic([...lost, ...gained, ...staying], ({ partition }) => partition))
     if (gained.length > 0) handlers.onAssigned(gained.map(positionOf))
     for (const partition of owned.all()) {
       if (partition.paused) group.pause([{ topic: partition.topic, partitions: [partition.partition] }])
@@ -194,12 +248,3 @@ function ended({ groupId }: ConsumerGroup): KafkaError {
 export function nearest(position: number, beginning: number, end: number): number {
   return Math.min(Math.max(position, beginning), end)
 }
-
-const partitionOf = ({ topic, partition }: TopicPartition): TopicPartition => ({ topic, partition })
-
-const positionOf = ({ topic, partition, next, committed }: OwnedPartition): Position => ({
-  topic,
-  partition,
-  offset: next,
-  metadata: committed?.metadata ?? '',
-})

@@ -1,4 +1,4 @@
-import type { TopicPartition } from '../../core/ports.ts'
+import type { Position, TopicPartition } from '../../core/ports.ts'
 
 /** What the group has committed of a partition. */
 export interface Committed {
@@ -11,6 +11,8 @@ export interface OwnedPartition extends TopicPartition {
   /** The offset that is handed over next. What a fetch brings below it was handed over already, what begins above it left some out. */
   next: number
   paused: boolean
+  /** To be given up: it is not fetched any more, and goes to nobody before it is given up. */
+  isLeaving: boolean
   /** Undefined: nothing, or nothing that holds. */
   committed: Committed | undefined
 }
@@ -37,6 +39,16 @@ export class Partitions {
 }
 
 const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`
+
+export const partitionOf = ({ topic, partition }: TopicPartition): TopicPartition => ({ topic, partition })
+
+/** Where its assignment begins. */
+export const positionOf = ({ topic, partition, next, committed }: OwnedPartition): Position => ({
+  topic,
+  partition,
+  offset: next,
+  metadata: committed?.metadata ?? '',
+})
 
 /** As kafkajs wants them: the partitions of each topic together. */
 export function byTopic<Item extends TopicPartition, Partition>(

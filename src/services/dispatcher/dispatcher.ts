@@ -39,6 +39,8 @@ interface Deps {
 export class Dispatcher {
   readonly #deps: Deps
   readonly #lanes = new Lanes()
+  /** Taken from their lanes and not to be started for now, in order; their keys hold back who comes after them. */
+  #held: Delivery[] = []
   #isOpen = true
   #isPumping = false
   #underWay = 0
@@ -66,9 +68,19 @@ export class Dispatcher {
       const delivery = this.#lanes.take(destination => this.#deps.places.hasShare(destination))
       if (delivery === undefined) break
       if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
-      else this.#start(delivery)
+      else if (delivery.of.shard.mayStart) this.#start(delivery)
+      else this.#held.push(delivery)
     }
     this.#isPumping = false
+  }
+
+  /** Looks again at what was held back: its partition may be given up after all, may not be, or is no longer ours. */
+  release(): void {
+    const held = this.#held
+    this.#held = []
+    // Each goes before those that were put back already, so that they come out in the order they had.
+    for (const delivery of held.reverse()) this.#lanes.restore(delivery)
+    this.pump()
   }
 
   /** A call has ended: its place is free for whoever waited for one. */
@@ -82,7 +94,7 @@ export class Dispatcher {
    * queue moves on to a retry topic; else the partition waits, which holds up nobody but that lane.
    */
   relieve(shard: Shard): void {
-    const longest = this.#lanes.longestOf(shard)
+    const longest = shard.mayStart ? this.#lanes.longestOf(shard) : undefined
     if (longest === undefined || !shard.hasOthersThan(longest.destination)) return
     for (const delivery of this.#lanes.takeOut(longest, shard)) this.#moveOn(delivery)
   }
@@ -135,12 +147,14 @@ export class Dispatcher {
     const wasProbe = lane.breaker.begins(startedAt)
     this.#observeDelay(delivery)
     this.#underWay++
+    delivery.of.shard.started()
     makeAttempt(delivery, destination, callable, webhooks.length - callable.length, attempt => {
       this.#underWay--
       this.#tellBreaker(lane, attempt, wasProbe)
       const decision = decide(attempt, delivery.carried, policy, clock.now())
       this.#logAttempt(delivery, attempt, decision, clock.monotonic() - startedAt)
       this.#finish(delivery, decision)
+      delivery.of.shard.ended()
       this.pump()
     })
   }

@@ -45,6 +45,11 @@ export class Intake {
     return this.#open
   }
 
+  /** The partition may be another's: none of its records is ours to finish. */
+  forget(shard: Shard): void {
+    for (const open of this.#open) if (open.shard === shard) this.#open.delete(open)
+  }
+
   take(record: LogRecord, shard: Shard): void {
     const open = new OpenRecord(record, shard, this.#deps.clock.monotonic(), () => {
       this.#open.delete(open)

@@ -66,6 +66,13 @@ export class Lanes {
     this.#block(lane)
   }
 
+  /** Puts a taken delivery back that was not to be started: it is the next one of its lane again. */
+  restore(delivery: Delivery): void {
+    const lane = this.of(delivery)
+    lane.queue.putBack(delivery, delivery.orderKey)
+    this.#offerTurn(lane)
+  }
+
   /** A place has become free: who waits for one is asked again. */
   unblock(): void {
     if (this.#blocked.length === 0) return

@@ -18,6 +18,9 @@ interface Deps {
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
   readonly onRecord: (record: LogRecord, shard: Shard) => void
   readonly onBatchEnd: (shard: Shard) => void
+  readonly onRevoked: (shard: Shard) => void
+  /** What was held back may be startable now, or void. */
+  readonly onRelease: () => void
 }
 
 /** The partitions that one consumer has been given: their shards, what of them is due, how far each is done. */
@@ -26,7 +29,8 @@ export interface Partitions {
   shards(): Iterable<Shard>
 }
 
-export function createPartitions({ consumer, clock, dueAt, onRecord, onBatchEnd }: Deps): Partitions {
+export function createPartitions(deps: Deps): Partitions {
+  const { consumer, clock, dueAt, onRecord, onBatchEnd } = deps
   const shards = new Map<string, Shard>()
   let limits = backlogLimits(0)
   const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
@@ -37,6 +41,14 @@ export function createPartitions({ consumer, clock, dueAt, onRecord, onBatchEnd 
     shard.revoked = true
     shards.delete(keyOf(partition))
     limits = backlogLimits(shards.size)
+    deps.onRevoked(shard)
+  }
+
+  async function giveUp(partitions: readonly TopicPartition[]): Promise<void> {
+    const leaving = new Set(partitions.map(keyOf))
+    for (const [key, shard] of shards) shard.isLeaving = leaving.has(key)
+    deps.onRelease()
+    await Promise.all([...shards.values()].map(shard => (shard.isLeaving ? shard.idle() : undefined)))
   }
 
   function assign(position: Position): void {
@@ -67,8 +79,7 @@ export function createPartitions({ consumer, clock, dueAt, onRecord, onBatchEnd 
       if (record.offset < shard.tracker.received) continue
       const wait = dueAt === undefined ? 0 : dueAt(record) - now
       if (wait > 0) return waitUntilDue(shard, record, wait)
-      shard.opened(record)
-      onRecord(record, shard)
+      if (shard.opened(record)) onRecord(record, shard)
     }
     shard.tracker.advance(batch.nextOffset)
   }
@@ -76,14 +87,19 @@ export function createPartitions({ consumer, clock, dueAt, onRecord, onBatchEnd 
   return {
     handlers: {
       onAssigned: positions => positions.forEach(assign),
-      onRevoked: partitions => partitions.forEach(revoke),
+      onRevoked: partitions => {
+        partitions.forEach(revoke)
+        deps.onRelease()
+      },
+      onRevoking: giveUp,
+      onConfirmed: () => deps.onRelease(),
       onRecords,
       positions: () =>
         [...shards.values()].map(({ topic, partition, tracker }) => ({
           topic,
           partition,
           offset: tracker.committable,
-          metadata: '',
+          metadata: tracker.metadata,
         })),
     },
     shards: () => shards.values(),

@@ -70,6 +70,8 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
       pump()
       if (shard.holds('backlog')) dispatcher.relieve(shard)
     },
+    onRevoked: (shard: Shard) => intake.forget(shard),
+    onRelease: () => dispatcher.release(),
   }
   const livePartitions = createPartitions({ ...taken, consumer: live, dueAt: undefined })
   const parkedPartitions = createPartitions({ ...taken, consumer: retries, dueAt })

@@ -51,6 +51,7 @@ export function createSettle({ producer, topics, clock, metrics, logger }: Deps)
       unacknowledged--
       if (isFailing) countFailing(topic, -1)
       end(written)
+      of.shard.ended()
     }
     const attempt = (pauseMs: number): void => {
       if (of.shard.revoked) return finish(false)
@@ -64,6 +65,7 @@ export function createSettle({ producer, topics, clock, metrics, logger }: Deps)
       })
     }
     unacknowledged++
+    of.shard.started()
     attempt(firstPauseMs)
   }
 

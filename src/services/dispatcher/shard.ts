@@ -15,6 +15,8 @@ export class Shard implements TopicPartition {
   readonly tracker: OffsetTracker
   /** Set once; from then on another process may own the partition. */
   revoked = false
+  /** It is to be given up: what waits stays where it is, for the next owner. */
+  isLeaving = false
   /** The partition's end as of the last fetch. */
   highWatermark: number
   readonly #consumer: LogConsumer
@@ -23,14 +25,39 @@ export class Shard implements TopicPartition {
   /** Destination → the highest offset of which it was given a delivery. */
   readonly #lastOf = new Map<string, number>()
   #openBytes = 0
+  #underWay = 0
+  #idle: PromiseWithResolvers<void> | undefined
 
   constructor(position: Position, consumer: LogConsumer, limits: () => BacklogLimits) {
     this.topic = position.topic
     this.partition = position.partition
-    this.tracker = new OffsetTracker(position.offset)
+    this.tracker = new OffsetTracker(position.offset, position.metadata)
     this.highWatermark = position.offset
     this.#consumer = consumer
     this.#limits = limits
+  }
+
+  /** Whether an attempt may be started: only while nobody else can own the partition, now or soon. */
+  get mayStart(): boolean {
+    return !this.isLeaving && this.#consumer.isConfirmed()
+  }
+
+  /** An attempt or a copy is under way until `ended`. */
+  started(): void {
+    this.#underWay++
+  }
+
+  ended(): void {
+    if (--this.#underWay > 0) return
+    this.#idle?.resolve()
+    this.#idle = undefined
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    if (this.#underWay === 0) return
+    this.#idle ??= Promise.withResolvers()
+    await this.#idle.promise
   }
 
   holds(why: Hold): boolean {
@@ -47,10 +74,12 @@ export class Shard implements TopicPartition {
     if (this.#holds.delete(why) && this.#holds.size === 0 && !this.revoked) this.#consumer.resume(this)
   }
 
-  opened(record: LogRecord): void {
-    this.tracker.add(record.offset)
+  /** Takes a record in; false when an earlier owner was done with it. */
+  opened(record: LogRecord): boolean {
+    if (!this.tracker.add(record.offset)) return false
     this.#openBytes += sizeOf(record)
     if (this.#reaches(1)) this.hold('backlog')
+    return true
   }
 
   done(record: LogRecord): void {

@@ -39,7 +39,9 @@ async function twoMembers() {
   const first = await join(topic, groupId)
   await first.recorder.until(() => first.recorder.records.length === 4)
   const second = await join(topic, groupId)
+  // What moves is nobody's until the first one has given it up.
   await first.recorder.until(() => owned(first).length === 2)
+  await second.recorder.until(() => owned(second).length === 2)
   return { topic, groupId, first, second }
 }
 
@@ -48,7 +50,10 @@ describe('a second member', () => {
     const { topic, first, second } = await twoMembers()
     expect([...owned(first), ...owned(second)].sort()).toEqual([0, 1, 2, 3])
     expect(second.recorder.events).toEqual(owned(second).map(partition => `assigned ${partition}@1`))
-    expect(first.recorder.events.slice(4)).toEqual(owned(second).map(partition => `revoked ${partition}`))
+    expect(first.recorder.events.slice(4)).toEqual([
+      `revoking ${owned(second)}`,
+      ...owned(second).map(partition => `revoked ${partition}`),
+    ])
 
     await appendAll(
       producer(),

@@ -107,11 +107,12 @@ export class Recorder implements LogConsumerHandlers {
   readonly trackers = new Map<string, OffsetTracker>()
   isDone: (record: LogRecord) => boolean = () => true
   onBatch: (batch: RecordBatch) => void = () => undefined
+  drain: (partitions: readonly TopicPartition[]) => Promise<void> = async () => undefined
   #changed: () => void = () => undefined
 
   onAssigned(positions: readonly Position[]): void {
-    for (const { topic, partition, offset } of positions) {
-      this.trackers.set(`${topic}/${partition}`, new OffsetTracker(offset))
+    for (const { topic, partition, offset, metadata } of positions) {
+      this.trackers.set(`${topic}/${partition}`, new OffsetTracker(offset, metadata))
       this.events.push(`assigned ${partition}@${offset}`)
     }
     this.#changed()
@@ -125,13 +126,23 @@ export class Recorder implements LogConsumerHandlers {
     this.#changed()
   }
 
+  async onRevoking(partitions: readonly TopicPartition[]): Promise<void> {
+    if (partitions.length > 0) this.events.push(`revoking ${partitions.map(({ partition }) => partition)}`)
+    this.#changed()
+    await this.drain(partitions)
+  }
+
+  onConfirmed(): void {
+    this.#changed()
+  }
+
   onRecords(batch: RecordBatch): void {
     const tracker = this.trackers.get(`${batch.topic}/${batch.partition}`)
     if (tracker === undefined) throw new Error(`records of ${batch.partition}, which is not assigned`)
     this.batches.push(batch)
     for (const record of batch.records) {
       if (record.offset < tracker.received) continue
-      tracker.add(record.offset)
+      if (!tracker.add(record.offset)) continue
       this.records.push(record)
       if (this.isDone(record)) tracker.done(record.offset)
     }
@@ -141,9 +152,9 @@ export class Recorder implements LogConsumerHandlers {
   }
 
   positions(): readonly Position[] {
-    return [...this.trackers].map(([name, { committable }]) => {
+    return [...this.trackers].map(([name, { committable: offset, metadata }]) => {
       const at = name.lastIndexOf('/')
-      return { topic: name.slice(0, at), partition: Number(name.slice(at + 1)), offset: committable, metadata: '' }
+      return { topic: name.slice(0, at), partition: Number(name.slice(at + 1)), offset, metadata }
     })
   }
 

@@ -1,10 +1,12 @@
 import type { TopicPartition } from '../../../core/ports.ts'
-import { type Batch, type Cluster, type ConsumerGroup, internal } from '../internals.ts'
+import { type Batch, type Broker, type Cluster, type ConsumerGroup, internal } from '../internals.ts'
 
 /** What a consumer of ours does around the steps of its group. Groups of others go on as they are. */
 export interface GroupHooks {
   /** Around every join, whoever of kafkajs starts it: nothing is fetched by its caller before this resolves. */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
+  /** Instead of kafkajs's own, after every fetch and batch. By throwing REBALANCE_IN_PROGRESS it makes kafkajs join again. */
+  heartbeat(group: ConsumerGroup): Promise<void>
   /** Around every fetch from one broker. */
   fetch(fetch: () => Promise<readonly Batch[]>): Promise<readonly Batch[]>
   /** Instead of kafkajs's own way, which commits -2 or -1 for the group and goes on at that end of the log. */
@@ -21,11 +23,14 @@ export function setGroupHooks(cluster: Cluster, hooks: GroupHooks): void {
 /** kafkajs has no hook that is awaited before partitions are given up, and none before the new ones are fetched. */
 export function hookGroups(): void {
   const { prototype } = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup')
-  const { joinAndSync, fetch, recoverFromOffsetOutOfRange } = prototype
+  const { joinAndSync, fetch, heartbeat, recoverFromOffsetOutOfRange } = prototype
 
   prototype.joinAndSync = function (this: ConsumerGroup) {
     const join = (): Promise<void> => joinAndSync.call(this)
     return hooksOf.get(this.cluster)?.join(this, join) ?? join()
+  }
+  prototype.heartbeat = function (this: ConsumerGroup, options) {
+    return hooksOf.get(this.cluster)?.heartbeat(this) ?? heartbeat.call(this, options)
   }
   prototype.fetch = async function (this: ConsumerGroup, nodeId) {
     const fetchHere = (): Promise<readonly Batch[]> => fetch.call(this, nodeId)
@@ -35,6 +40,25 @@ export function hookGroups(): void {
   }
   prototype.recoverFromOffsetOutOfRange = function (this: ConsumerGroup, error) {
     return hooksOf.get(this.cluster)?.outOfRange(this, error) ?? recoverFromOffsetOutOfRange.call(this, error)
+  }
+}
+
+/** By coordinator, of which each consumer has its own connection. */
+const assignments = new WeakMap<Broker, Buffer>()
+
+/** The last assignment that this coordinator's consumer was given, with the user data that kafkajs drops. */
+export function assignmentFrom(coordinator: Broker): Buffer | undefined {
+  return assignments.get(coordinator)
+}
+
+/** kafkajs shows nobody the user data of an assignment. */
+export function keepAssignments(): void {
+  const { prototype } = internal<{ prototype: Broker }>('broker')
+  const { syncGroup } = prototype
+  prototype.syncGroup = async function (this: Broker, request) {
+    const answer = await syncGroup.call(this, request)
+    assignments.set(this, answer.memberAssignment)
+    return answer
   }
 }
 

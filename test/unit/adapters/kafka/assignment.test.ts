@@ -60,6 +60,7 @@ describe('what a join changes', () => {
     partition,
     next: 55,
     paused: true,
+    isLeaving: false,
     committed: undefined,
   })
   const of = (partitions: readonly OwnedPartition[]): string[] =>

@@ -10,7 +10,7 @@ const at = (offset: number, metadata = '', partition = 0): Position => ({ topic:
 
 function owning(committed: Committed | undefined): Partitions {
   const partitions = new Partitions()
-  partitions.add({ topic: 'topic', partition: 0, next: 0, paused: false, committed })
+  partitions.add({ topic: 'topic', partition: 0, next: 0, paused: false, isLeaving: false, committed })
   return partitions
 }
 

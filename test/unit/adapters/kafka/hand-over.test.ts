@@ -27,7 +27,14 @@ async function handed(
   during: (given: RecordBatch, partition: OwnedPartition) => void = () => undefined,
   isOurs: () => boolean = () => true,
 ) {
-  const partition: OwnedPartition = { topic: 'topic', partition: 0, next, paused: false, committed: undefined }
+  const partition: OwnedPartition = {
+    topic: 'topic',
+    partition: 0,
+    next,
+    paused: false,
+    isLeaving: false,
+    committed: undefined,
+  }
   const parts: RecordBatch[] = []
   await handOver(from, partition, isOurs, {
     onRecords(given) {
@@ -69,7 +76,14 @@ describe('handOver', () => {
   })
 
   it('hands over nothing of what is paused already', async () => {
-    const partition: OwnedPartition = { topic: 'topic', partition: 0, next: 0, paused: true, committed: undefined }
+    const partition: OwnedPartition = {
+      topic: 'topic',
+      partition: 0,
+      next: 0,
+      paused: true,
+      isLeaving: false,
+      committed: undefined,
+    }
     await handOver(batch(0, [0]), partition, () => true, {
       onRecords: () => {
         throw new Error('paused')

@@ -19,6 +19,8 @@ function setUp() {
     canAsk: true,
     log: { beginning: 0, end: 100 },
     flush: async (): Promise<boolean> => true,
+    drain: Promise.resolve(),
+    beat: async (): Promise<void> => undefined,
   }
   const group = {
     groupId: 'group',
@@ -30,6 +32,7 @@ function setUp() {
     seek: ({ partition, offset }: { partition: number; offset: string }) => note(`seek ${partition} to ${offset}`),
     leave: async () => note('leave'),
     coordinator: {
+      heartbeat: () => state.beat(),
       offsetFetch: async ({ topics }: { topics: { partitions: { partition: number }[] }[] }) => {
         if (!state.canAsk) throw new Error('coordinator is loading')
         const partitions = topics[0]?.partitions.map(({ partition }) => ({ partition, offset: '10', metadata: '' }))
@@ -54,6 +57,11 @@ function setUp() {
       onRevoked: partitions => note(`revoked ${partitions.map(({ partition }) => partition)}`),
       onRecords: batch => batches.push(batch),
       positions: () => [],
+      onRevoking: async partitions => {
+        if (partitions.length > 0) note(`revoking ${partitions.map(({ partition }) => partition)}`)
+        await state.drain
+      },
+      onConfirmed: () => undefined,
     },
     flush: () => {
       note('flush')

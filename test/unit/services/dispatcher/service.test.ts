@@ -56,8 +56,9 @@ describe('offsets', () => {
     await harness.restart()
     await harness.advance(1)
     expect(harness.log.committed('live', harness.topics.events)).toBe(3)
+    // Not the third: that it was done is committed too.
     expect(new Set(harness.calls.slice(3).map(({ call }) => call.headers['X-Message-Id']))).toEqual(
-      new Set(['m1', 'm2', 'm3']),
+      new Set(['m1', 'm2']),
     )
   })
 })
