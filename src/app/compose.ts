@@ -7,7 +7,7 @@ import { createConsumer } from '../adapters/kafka/consumer.ts'
 import { createProducer } from '../adapters/kafka/producer.ts'
 import { createMetrics } from '../adapters/metrics.ts'
 import { createRegistry } from '../adapters/registry.ts'
-import { createGotTransport } from '../adapters/webhook/got.ts'
+import { createChosenTransport } from '../adapters/webhook/choose.ts'
 import { createRouting, type Routing } from '../core/delivery/route.ts'
 import type { Health } from '../core/health.ts'
 import type { Metrics } from '../core/metrics.ts'
@@ -105,7 +105,11 @@ async function createDispatcher(
   const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
   const producer = createProducer({ kafka, clock, logger })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
-  const transport = createGotTransport({ network: () => live().network, timeout: settings.delivery.timeout, clock })
+  const transport = await createChosenTransport(settings.delivery.transport, {
+    network: () => live().network,
+    timeout: settings.delivery.timeout,
+    clock,
+  })
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
   const consumerOf = (groupId: string, names: readonly string[]): LogConsumer =>
     createConsumer({

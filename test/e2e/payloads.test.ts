@@ -6,12 +6,13 @@ import { startPipeline, trackEvents } from '../support/pipeline.ts'
 
 const closing = closingAfterEach()
 
-describe('every golden payload', () => {
+describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
   it('arrives byte for byte, with its signature and the headers of the contract', async () => {
     const ledger = closing(await Ledger.started({ secrets: [goldenSecret] }))
     const webhooks = [{ url: ledger.url, headers: { Authorization: 'Bearer of-the-customer' } }]
     const pipeline = closing(
       await startPipeline({
+        delivery: { transport },
         destinations: [{ id: 'crm', sources: ['web'], sharedSecret: goldenSecret.reveal(), webhooks }],
       }),
     )

@@ -46,6 +46,7 @@ describe('each outside thing has one door', () => {
   const doors: Record<string, RegExp> = {
     kafkajs: /^adapters\/kafka\//,
     got: /^adapters\/webhook\//,
+    undici: /^adapters\/webhook\//,
     fastify: /^adapters\/http\//,
     avsc: /^adapters\/(registry|avro|avro-bounds)\.ts$/,
     '@kafkajs/confluent-schema-registry': /^adapters\/registry\.ts$/,

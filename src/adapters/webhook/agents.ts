@@ -1,10 +1,11 @@
 import http from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
-import { isDeepStrictEqual } from 'node:util'
 import type { NetworkSettings } from '../../core/settings.ts'
 import type { Connections } from './connections.ts'
-import { createDialPolicy, type DialPolicy } from './dial.ts'
+import type { DialPolicy } from './dial.ts'
+import { createGenerations, type Generation } from './generations.ts'
+import { idleTimeoutMs, maxAgeMs, maxIdlePerHost, maxKept } from './limits.ts'
 import type { Resolve } from './resolve.ts'
 
 export interface AgentPair {
@@ -21,17 +22,8 @@ export interface Agents {
   close(): void
 }
 
-/** Many servers close an idle connection after 5, 15 or 60 s; a `Keep-Alive: timeout` of theirs shortens this. */
-const idleTimeoutMs = 10_000
-/** Then a connection is not reused any more, so that a change in the DNS is followed. */
-const maxAgeMs = 300_000
-/** Idle connections per host; Node's 256 would make them churn under load. */
-const maxIdlePerHost = 1_024
-/** Open connections per protocol above which none is kept: idle ones to many hosts must not use up the file descriptors. */
-const maxKept = 8_192
-
 /** The agents of one state of the settings. */
-class Generation {
+class AgentGeneration implements Generation {
   readonly shared: AgentPair
   readonly fresh: AgentPair
   readonly #policy: DialPolicy
@@ -45,7 +37,6 @@ class Generation {
     this.fresh = this.#pair(false)
   }
 
-  /** No connection is kept from now on, idle ones are dropped. */
   retire(): void {
     this.#isRetired = true
     for (const agent of [this.shared.http, this.shared.https]) {
@@ -95,24 +86,11 @@ interface Deps {
 
 /** Node's agents, which dial only what the settings allow. These are read for each call: a change drops idle connections. */
 export function createAgents({ network, resolve, connections }: Deps): Agents {
-  let settings = network()
-  let generation = new Generation(createDialPolicy(settings, resolve), connections)
-
-  function current(): Generation {
-    const latest = network()
-    if (latest === settings) return generation
-    if (!isDeepStrictEqual(latest, settings)) {
-      const next = new Generation(createDialPolicy(latest, resolve), connections)
-      generation.retire()
-      generation = next
-    }
-    settings = latest
-    return generation
-  }
+  const generations = createGenerations({ network, resolve }, policy => new AgentGeneration(policy, connections))
 
   return {
-    shared: () => current().shared,
-    fresh: () => current().fresh,
-    close: () => generation.retire(),
+    shared: () => generations.current().shared,
+    fresh: () => generations.current().fresh,
+    close: () => generations.close(),
   }
 }

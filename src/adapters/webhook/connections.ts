@@ -1,18 +1,15 @@
 import type { ClientRequest } from 'node:http'
-import { isIP, type Socket } from 'node:net'
-import type { CallPhase, Clock } from '../../core/ports.ts'
-
-/** How far a connection has come: what is being waited for, and what has failed when it breaks. */
-export type ConnectionPhase = Exclude<CallPhase, 'address' | 'deadline'>
+import type { Socket } from 'node:net'
+import type { Clock } from '../../core/ports.ts'
+import { type ConnectionPhase, followProgress, type Progress } from './progress.ts'
 
 interface Connection {
-  phase: ConnectionPhase
-  readonly dialledAt: number
+  readonly progress: Progress
   /** Bytes read when the present request took it over. */
   readBefore: number
 }
 
-/** What we know of each connection beyond Node's own. */
+/** What we know of each connection of Node's agents beyond their own. */
 export interface Connections {
   /** Follows a connection from the moment that it is dialled. */
   follow(socket: Socket, host: string, isTls: boolean): void
@@ -30,24 +27,16 @@ export function createConnections(clock: Pick<Clock, 'monotonic'>): Connections 
 
   return {
     follow(socket, host, isTls) {
-      const phase = isIP(host) === 0 ? 'dns' : 'connect'
-      const connection: Connection = { phase, dialledAt: clock.monotonic(), readBefore: 0 }
-      known.set(socket, connection)
-      const enter = (next: ConnectionPhase) => () => {
-        connection.phase = next
-      }
-      socket.once('lookup', enter('connect'))
-      socket.once('connect', enter(isTls ? 'tls' : 'exchange'))
-      if (isTls) socket.once('secureConnect', enter('exchange'))
+      known.set(socket, { progress: followProgress(socket, host, isTls, clock.monotonic()), readBefore: 0 })
     },
     noteReuse(socket) {
       const connection = known.get(socket)
       if (connection !== undefined) connection.readBefore = (socket as Socket).bytesRead
     },
-    age: socket => clock.monotonic() - (known.get(socket)?.dialledAt ?? Number.NEGATIVE_INFINITY),
+    age: socket => clock.monotonic() - (known.get(socket)?.progress.dialledAt ?? Number.NEGATIVE_INFINITY),
     phaseOf(request) {
       if (request === undefined || request.reusedSocket) return 'exchange'
-      return (request.socket && known.get(request.socket)?.phase) ?? 'connect'
+      return (request.socket && known.get(request.socket)?.progress.phase) ?? 'connect'
     },
     isUntouchedReuse(request) {
       if (!request?.reusedSocket) return false

@@ -1,6 +1,6 @@
 import type { CallPhase, CallResult } from '../../core/ports.ts'
-import type { ConnectionPhase } from './connections.ts'
 import { ForbiddenTarget, UnresolvedName } from './dial.ts'
+import type { ConnectionPhase } from './progress.ts'
 
 type Failed = CallResult & { kind: 'failed' }
 
@@ -26,10 +26,21 @@ export function failureOf(error: Error, phase: ConnectionPhase): Failed {
   return { kind: 'failed', phase: phaseOf(cause, phase), code: codeOf(cause), detail: oneLine(cause) }
 }
 
-/** The error's code. A head cut short by the end of the connection is a broken connection, whatever the parser calls it. */
+/** What HTTP clients call otherwise, by the code that Node has for it: what an operator reads does not depend on the client. */
+const nodeCodes: ReadonlyMap<string, string> = new Map([
+  // A head cut short by the end of the connection is a broken connection, whatever the parser calls it.
+  ['HPE_INVALID_EOF_STATE', 'ECONNRESET'],
+  ['UND_ERR_SOCKET', 'ECONNRESET'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'HPE_HEADER_OVERFLOW'],
+  // undici's parser gives no code of its own; once it has read a length, it calls every fault a mismatch with that.
+  ['HTTPParserError', 'HPE_INVALID_RESPONSE'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_RESPONSE'],
+])
+
+/** The error's code, or its name when it has none. */
 export function codeOf(error: Error): string {
   const code = String((error as NodeJS.ErrnoException).code ?? error.name)
-  return code === 'HPE_INVALID_EOF_STATE' ? 'ECONNRESET' : code
+  return nodeCodes.get(code) ?? code
 }
 
 /** HTTP clients wrap errors. An UnresolvedName is the end of the chain: beneath it is only the resolver's. */

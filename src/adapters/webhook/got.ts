@@ -1,21 +1,12 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import got, { type Request } from 'got'
-import type { CallResult, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
-import type { NetworkSettings } from '../../core/settings.ts'
-import { type DurationMs, formatDuration } from '../../core/units.ts'
+import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import { type Agents, createAgents } from './agents.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { codeOf, failureOf, rootOf, timeIsOver } from './failure.ts'
-import { createResolver, type Resolver, systemSources } from './resolve.ts'
-
-/** A longer head is no answer. */
-const maxHeadBytes = 16 * 1_024
-/** What is read of a body, so that its connection can be used again. */
-const maxBodyBytes = 64 * 1_024
-
-/** How a kept-alive connection looks that the server had closed while it was idle. */
-const staleCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
+import { maxBodyBytes, maxHeadBytes, staleCodes } from './limits.ts'
+import { createTransport, type Exchange, type TransportDeps } from './transport.ts'
 
 /** Everything that got does by itself is off: redirects, retries, decompression, errors for statuses. */
 const client = got.extend({
@@ -26,44 +17,16 @@ const client = got.extend({
   throwHttpErrors: false,
 })
 
-export interface GotTransportDeps {
-  /** Read for every call: a change applies to new connections and drops idle ones. */
-  readonly network: () => NetworkSettings
-  /** For a whole call: DNS, connect, TLS, request, head and body of the answer (A4.1). */
-  readonly timeout: DurationMs
-  readonly clock: Clock
-  /** Left out: the hosts file, the name servers, the operating system. */
-  readonly resolver?: Resolver
-}
-
 /** Calls webhooks with got over kept-alive connections. */
-export function createGotTransport(deps: GotTransportDeps): WebhookTransport {
-  const { network, timeout, clock } = deps
-  const resolver = deps.resolver ?? createResolver({ clock, sources: systemSources() })
-  const connections = createConnections(clock)
-  const agents = createAgents({ network, resolve: resolver.resolve, connections })
-  const underWay = new Set<Exchange>()
-  let idle: PromiseWithResolvers<void> | undefined
-
-  return {
-    post(call, onEnd) {
-      const exchange = new Exchange(call, { agents, connections }, result => {
-        cancelDeadline()
-        underWay.delete(exchange)
-        onEnd(result)
-        if (underWay.size === 0) idle?.resolve()
-      })
-      underWay.add(exchange)
-      const cancelDeadline = clock.after(timeout, () => exchange.expire(formatDuration(timeout)))
-      exchange.start()
-    },
-    async close() {
-      idle ??= Promise.withResolvers()
-      if (underWay.size > 0) await idle.promise
-      resolver.close()
-      agents.close()
-    },
-  }
+export function createGotTransport(deps: TransportDeps): WebhookTransport {
+  return createTransport(deps, ({ network, resolve, clock }) => {
+    const connections = createConnections(clock)
+    const agents = createAgents({ network, resolve, connections })
+    return {
+      exchange: (call, onEnd) => new GotExchange(call, { agents, connections }, onEnd),
+      close: () => agents.close(),
+    }
+  })
 }
 
 interface ExchangeDeps {
@@ -72,13 +35,13 @@ interface ExchangeDeps {
 }
 
 /**
- * One call: sends, waits for the head of the answer, reads a little of its body. Ends once, always in an event of its own.
+ * Sends, waits for the head of the answer, reads a little of its body.
  *
  * The body goes in through the stream: given as an option got would encode it anew, send it in pieces and, when the
  * answer comes between two of them, destroy the connection. The request is made here, so that names of headers keep
  * their case and got adds none: `request` is got's own option for that.
  */
-class Exchange {
+class GotExchange implements Exchange {
   readonly #call: WebhookCall
   readonly #deps: ExchangeDeps
   readonly #body: Buffer
@@ -111,7 +74,6 @@ class Exchange {
     stream.end(this.#body)
   }
 
-  /** The deadline. */
   expire(after: string): void {
     this.#answer ??= timeIsOver(this.#deps.connections.phaseOf(this.#request), after)
     this.#drop()

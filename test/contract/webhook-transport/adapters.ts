@@ -5,17 +5,22 @@ import { join } from 'node:path'
 import type { TlsOptions } from 'node:tls'
 import { afterEach } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
-import { createGotTransport, type GotTransportDeps } from '../../../src/adapters/webhook/got.ts'
+import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { createResolver, type Resolver, systemSources } from '../../../src/adapters/webhook/resolve.ts'
+import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
+import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
 import type { CallResult, WebhookTransport } from '../../../src/core/ports.ts'
 import type { NetworkSettings } from '../../../src/core/settings.ts'
 import { durationMs, type JsonText } from '../../../src/core/units.ts'
 import { type Script, type ScriptedReceiver, startReceiver } from '../../support/scripted-receiver.ts'
 
-export type CreateTransport = (deps: GotTransportDeps) => WebhookTransport
+export type CreateTransport = (deps: TransportDeps) => WebhookTransport
 
 /** Every transport goes through the whole suite. */
-export const adapters: readonly (readonly [name: string, create: CreateTransport])[] = [['got', createGotTransport]]
+export const adapters: readonly (readonly [name: string, create: CreateTransport])[] = [
+  ['got', createGotTransport],
+  ['undici', createUndiciTransport],
+]
 
 export const loopbackOnly: NetworkSettings = { allow: ['127.0.0.0/8', '::1'], ports: undefined, ca: undefined }
 export const headers = { 'User-Agent': 'Hookline/1.0', 'Content-Type': 'application/json' }

@@ -4,10 +4,11 @@
  */
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
+import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
 import type { CallResult } from '../../../src/core/ports.ts'
 import { durationMs, type JsonText } from '../../../src/core/units.ts'
 
-const create = { got: createGotTransport }[process.argv[2] as 'got']
+const create = { got: createGotTransport, undici: createUndiciTransport }[process.argv[2] as 'got' | 'undici']
 const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
 const calls = process.argv.slice(3).map(argument => argument.split(' '))
 

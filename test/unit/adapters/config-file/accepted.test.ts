@@ -107,6 +107,7 @@ describe('a configuration that is fine', () => {
     })
     expect(settings.network).toEqual({ allow: ['10.0.0.0/8', 'fd00::/8'], ports: [443, 8443], ca })
     expect(settings.delivery).toMatchObject({ timeout: 2_500, schedule: [10_000, 10_000, 90_000], ordering: 'none' })
+    expect(settings.delivery.transport).toBe('undici')
     expect(settings.payload).toMatchObject({ userAgent: 'Acme', messageIdHeader: false, anonymousId: 'always' })
     expect(settings.sources.map(({ writeKey }) => writeKey)).toEqual([secret('web-key'), secret('app-key')])
     expect(settings.destinations.slice(0, 2)).toMatchObject([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import type { ConnectionPhase } from '../../../../src/adapters/webhook/connections.ts'
 import { ForbiddenTarget, UnresolvedName } from '../../../../src/adapters/webhook/dial.ts'
 import { failureOf, timeIsOver } from '../../../../src/adapters/webhook/failure.ts'
+import type { ConnectionPhase } from '../../../../src/adapters/webhook/progress.ts'
 
 const coded = (code: string, message = 'it broke', cause?: unknown): Error =>
   Object.assign(new Error(message, { cause }), { code })

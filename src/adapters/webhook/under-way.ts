@@ -1,0 +1,66 @@
+import type { Cancel, Clock } from '../../core/ports.ts'
+import { type DurationMs, durationMs, formatDuration } from '../../core/units.ts'
+
+/** Something that has only so much time. */
+export interface Expiring {
+  /** Its time is over. `after`: how much it had, as people write it. */
+  expire(after: string): void
+}
+
+/** The calls under way. All have the same time, so the first to begin is the first to expire, and one timer serves them all. */
+export class UnderWay {
+  readonly #clock: Clock
+  readonly #timeout: DurationMs
+  /** In the order in which they began. */
+  readonly #dueAt = new Map<Expiring, number>()
+  #cancelTimer: Cancel | undefined
+  #drained: PromiseWithResolvers<void> | undefined
+
+  constructor(clock: Clock, timeout: DurationMs) {
+    this.#clock = clock
+    this.#timeout = timeout
+  }
+
+  add(call: Expiring): void {
+    this.#dueAt.set(call, this.#clock.monotonic() + this.#timeout)
+    if (this.#cancelTimer === undefined) this.#arm(this.#timeout)
+  }
+
+  /** Takes a call off that has ended, then runs `after`, which may add others. */
+  end(call: Expiring, after: () => void): void {
+    this.#dueAt.delete(call)
+    after()
+    this.#settle()
+  }
+
+  /** Resolves when none is under way. From then on no timer is left behind by calls that have ended. */
+  drained(): Promise<void> {
+    this.#drained ??= Promise.withResolvers()
+    this.#settle()
+    return this.#drained.promise
+  }
+
+  #settle(): void {
+    if (this.#drained === undefined || this.#dueAt.size > 0) return
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    this.#drained.resolve()
+  }
+
+  /** Armed until it fires, also when no call is left: to set a timer for each would cost more than one that fires for nothing. */
+  #arm(delay: DurationMs): void {
+    this.#cancelTimer = this.#clock.after(delay, () => this.#expireDue())
+  }
+
+  #expireDue(): void {
+    this.#cancelTimer = undefined
+    const now = this.#clock.monotonic()
+    for (const [call, dueAt] of this.#dueAt) {
+      if (dueAt > now) {
+        this.#arm(durationMs(Math.ceil(dueAt - now)))
+        return
+      }
+      call.expire(formatDuration(this.#timeout))
+    }
+  }
+}

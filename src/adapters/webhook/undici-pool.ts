@@ -1,0 +1,104 @@
+import type { DialPolicy } from './dial.ts'
+import type { Generation } from './generations.ts'
+import { maxAgeMs, maxIdlePerHost, maxKept } from './limits.ts'
+import { Connection, type Origin } from './undici-connection.ts'
+
+/** A URL, taken apart. */
+export interface Target {
+  readonly origin: Origin
+  readonly path: string
+}
+
+/**
+ * The connections of one state of the settings. undici's own pool looks for an idle one among all, cannot give up one that is
+ * being dialled, and does not say which one a request went over.
+ */
+export class Pool implements Generation {
+  readonly #policy: DialPolicy
+  readonly #monotonic: () => number
+  readonly #origins = new Map<string, Origin>()
+  /** URLs come from the configuration only: they are few. */
+  readonly #targets = new Map<string, Target>()
+  #open = 0
+  #isRetired = false
+
+  constructor(policy: DialPolicy, monotonic: () => number) {
+    this.#policy = policy
+    this.#monotonic = monotonic
+  }
+
+  /** Undefined when this is no URL of HTTP. */
+  target(url: string): Target | undefined {
+    const known = this.#targets.get(url)
+    if (known !== undefined) return known
+    const parsed = URL.parse(url)
+    if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined
+    const target = { origin: this.#origin(parsed), path: parsed.pathname + parsed.search }
+    this.#targets.set(url, target)
+    return target
+  }
+
+  /** A kept connection, or a new one when there is none. */
+  take(origin: Origin): Connection {
+    for (let kept = origin.idle.pop(); kept !== undefined; kept = origin.idle.pop()) {
+      if (kept.isClean) return kept
+    }
+    return this.fresh(origin)
+  }
+
+  /** Always a new connection. */
+  fresh(origin: Origin): Connection {
+    return new Connection(origin, {
+      policy: this.#policy,
+      monotonic: this.#monotonic,
+      onOpen: () => {
+        this.#open++
+      },
+      onClose: connection => {
+        this.#open--
+        this.#forget(connection)
+      },
+    })
+  }
+
+  /** Keeps a connection whose request has ended, or drops it. */
+  release(connection: Connection): void {
+    const { idle } = connection.origin
+    const isWelcome = !this.#isRetired && idle.length < maxIdlePerHost && this.#open <= maxKept
+    if (isWelcome && connection.isClean && connection.age < maxAgeMs) {
+      connection.noteReuse()
+      idle.push(connection)
+    } else {
+      connection.drop()
+    }
+  }
+
+  retire(): void {
+    this.#isRetired = true
+    for (const { idle } of this.#origins.values()) {
+      for (const connection of idle.splice(0)) connection.drop()
+    }
+  }
+
+  #forget(connection: Connection): void {
+    const { idle } = connection.origin
+    const index = idle.indexOf(connection)
+    if (index >= 0) idle.splice(index, 1)
+  }
+
+  #origin(url: URL): Origin {
+    const known = this.#origins.get(url.origin)
+    if (known !== undefined) return known
+    const isTls = url.protocol === 'https:'
+    const origin: Origin = {
+      url: new URL(url.origin),
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port || (isTls ? 443 : 80)),
+      isTls,
+      idle: [],
+      session: undefined,
+    }
+    this.#origins.set(url.origin, origin)
+    return origin
+  }
+}
