@@ -22,6 +22,7 @@ export async function hookline(config: string, words: readonly string[], env = p
 }
 
 export interface RunningService {
+  readonly pid: number
   /** What it printed when it was ready. */
   readonly ready: string
   /** `hookline_…{labels}` → value, as of now. */
@@ -60,6 +61,8 @@ export async function startService(config: string, logFile: string, env = proces
     return code
   }
   return {
+    // It has printed something: so it was started.
+    pid: child.pid as number,
     ready,
     ask,
     metrics: async () => parseMetrics((await ask('/metrics')).text),

@@ -24,7 +24,7 @@ export interface Pipeline {
   /** Starts `hookline run`; several at once are several processes of one installation. */
   run(): Promise<RunningService>
   /** Replaces the configuration file; running services take it over. */
-  configure(change: object): Promise<void>
+  configure(change: Change): Promise<void>
   /** Resolves when Kafka has them. */
   write(topic: string, records: readonly OutgoingRecord[]): Promise<void>
   send(events: readonly Event[]): Promise<void>
@@ -35,7 +35,10 @@ export interface Pipeline {
   close(): Promise<void>
 }
 
-export async function startPipeline(config: object, brokers = process.env['KAFKA_BROKERS'] ?? ''): Promise<Pipeline> {
+/** What is said of topics is added to what they are anyway. */
+type Change = object & { readonly topics?: { readonly partitions: number; readonly replicationFactor: number } }
+
+export async function startPipeline(config: Change, brokers = process.env['KAFKA_BROKERS'] ?? ''): Promise<Pipeline> {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-test-'))
   const configFile = join(directory, 'hookline.json')
   const logFile = join(directory, 'service.log')
@@ -50,8 +53,8 @@ export async function startPipeline(config: object, brokers = process.env['KAFKA
     network: { allow: ['127.0.0.0/8'] },
     sources: [{ id: 'web', writeKey: 'web-key' }],
   }
-  const write = (change: object): Promise<void> =>
-    writeFile(configFile, JSON.stringify({ ...base, ...change }, null, 2))
+  const write = (change: Change): Promise<void> =>
+    writeFile(configFile, JSON.stringify({ ...base, ...change, topics: { ...base.topics, ...change.topics } }, null, 2))
   await write(config)
   // The installation's own broker may be another one than the run's.
   const env = { ...process.env, KAFKA_BROKERS: brokers }

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ClusterNode } from '../../deploy/local/cluster.ts'
+import type { LinkState } from '../support/tcp-proxy.ts'
+import type { Delivery } from './ledger.ts'
+import type { Script } from './receiver.ts'
+import type { Fault, Hit } from './scenario.ts'
+import { partitions, type World } from './world.ts'
+
+/** Until a process that was frozen has work again, or a broker that was killed has caught up. */
+const returnMs = 60_000
+
+const now = (): number => performance.now()
+
+/** Each of `hit` delivers an event that was sent since `from`; the victim's own last words do not count. */
+function onPartitions(hit: Iterable<number>, from: number, counts: (delivery: Delivery) => boolean = () => true) {
+  const keyOf = (delivery: Delivery): string | undefined =>
+    delivery.sent.at >= from && counts(delivery) ? String(delivery.sent.partition) : undefined
+  return { keys: new Set([...hit].map(String)), from, keyOf }
+}
+
+const allPartitions = Array.from({ length: partitions }, (_, index) => index)
+
+const ownedBy = ({ ledger }: World, name: string): number[] =>
+  [...ledger.owners()].flatMap(([partition, owner]) => (owner === name ? [partition] : []))
+
+/** The process that has run longest gets a SIGTERM, then another one is started: three in turn are a rolling restart of three. */
+export const restartOldest: Fault = {
+  name: 'SIGTERM',
+  async inject(world) {
+    const [member] = world.fleet.members()
+    if (member === undefined) throw new Error('there is no process to restart')
+    const { name } = member
+    const hit = ownedBy(world, name)
+    const at = now()
+    const code = await world.fleet.stop(member)
+    await world.fleet.start()
+    const problems = code === 0 ? [] : [`${name} ended with exit code ${code} after SIGTERM`]
+    return { what: name, at, recovery: onPartitions(hit, at, each => each.process !== name), problems }
+  },
+}
+
+/** SIGKILL of any process; another one is started at once. */
+export const killProcess: Fault = {
+  name: 'SIGKILL',
+  async inject(world) {
+    const member = world.chance.pick(world.fleet.members())
+    const { name } = member
+    const hit = ownedBy(world, name)
+    const at = now()
+    await world.fleet.kill(member)
+    await world.fleet.start()
+    return { what: name, at, victim: name, recovery: onPartitions(hit, at, each => each.process !== name) }
+  },
+}
+
+/** SIGSTOP of any process until the others have taken over everything it had, then SIGCONT: it has to notice that it was given up for dead. */
+export const freezeProcess: Fault = {
+  name: 'SIGSTOP',
+  async inject(world) {
+    const { fleet, ledger, chance, patience } = world
+    const member = chance.pick(fleet.members())
+    const { name } = member
+    const hit = ownedBy(world, name)
+    const at = now()
+    fleet.freeze(member)
+    return {
+      what: name,
+      at,
+      victim: name,
+      recovery: onPartitions(hit, at, each => each.process !== name),
+      async heal() {
+        const from = now()
+        fleet.thaw(member)
+        const keyOf = (delivery: Delivery): string => delivery.process
+        const back = await ledger.seen(new Set([name]), { from, keyOf, patienceMs: returnMs * patience })
+        return back === undefined ? [`${name} has delivered nothing since it was thawed`] : []
+      },
+    }
+  },
+}
+
+/** One process more; recovered when it delivers. */
+export const joinProcess: Fault = {
+  name: 'join',
+  async inject({ fleet }) {
+    const at = now()
+    const { name } = await fleet.start()
+    return { what: name, at, recovery: { keys: new Set([name]), from: at, keyOf: ({ process }) => process } }
+  },
+}
+
+/** SIGKILL of any broker that leads a partition of the events topic; it comes back when others lead. */
+export const killLeader: Fault = {
+  name: 'leader killed',
+  async inject(world) {
+    const leaders = await world.view.leaders(world.pipeline.topics.events)
+    const nodes = [...new Set([...leaders.values()].map(({ node }) => node))].sort((a, b) => a - b)
+    const id = world.chance.pick(nodes)
+    const hit = [...leaders].flatMap(([partition, { node }]) => (node === id ? [partition] : []))
+    return killNode(world, id, hit)
+  },
+}
+
+/** SIGKILL of the broker that the live group commits to and heartbeats with. */
+export const killCoordinator: Fault = {
+  name: 'coordinator killed',
+  inject: async world =>
+    killNode(world, await world.view.coordinator(world.pipeline.topics.dispatcherGroup), allPartitions),
+}
+
+async function killNode(world: World, id: number, hit: readonly number[]): Promise<Hit> {
+  const node = world.cluster.nodes.find(each => each.id === id)
+  if (node === undefined) throw new Error(`there is no broker ${id}`)
+  const at = now()
+  await node.kill()
+  return { what: `broker ${id}`, at, recovery: onPartitions(hit, at), heal: () => bringBack(world, node) }
+}
+
+/** Until every replica is in sync again: before that the next fault would be the loss of two of three. */
+async function bringBack({ view, cluster, pipeline, patience }: World, node: ClusterNode): Promise<string[]> {
+  await node.start()
+  const deadline = now() + returnMs * patience
+  const isWhole = async (topic: string): Promise<boolean> => {
+    const leaders = await view.leaders(topic).catch(() => new Map<number, { inSync: number }>())
+    return leaders.size > 0 && [...leaders.values()].every(({ inSync }) => inSync === cluster.nodes.length)
+  }
+  for (;;) {
+    if ((await isWhole(pipeline.topics.events)) && (await isWhole('__consumer_offsets'))) return []
+    if (now() > deadline) return [`broker ${node.id} did not catch up`]
+    await delay(200)
+  }
+}
+
+/** SIGKILL of all brokers at once, as when the power fails; then all are started again. */
+export const restartBrokers: Fault = {
+  name: 'all brokers killed',
+  async inject({ cluster }) {
+    const at = now()
+    await Promise.all(cluster.nodes.map(node => node.kill()))
+    await Promise.all(cluster.nodes.map(node => node.start()))
+    return { what: `${cluster.nodes.length} brokers`, at, recovery: onPartitions(allPartitions, now()) }
+  },
+}
+
+/** The link between all processes and all brokers is spoilt for so long. */
+export const spoilLink = (state: LinkState, seconds: number): Fault => ({
+  name: `link ${state.kind} ${seconds} s`,
+  async inject({ proxies }) {
+    if (proxies.length === 0) throw new Error('the scenario has no proxies')
+    const at = now()
+    for (const proxy of proxies) proxy.set(state)
+    await delay(seconds * 1_000)
+    for (const proxy of proxies) proxy.set({ kind: 'open' })
+    return { what: 'every broker', at, recovery: onPartitions(allPartitions, now()) }
+  },
+})
+
+/** A customer's endpoint does this with every call for so long, then it is well. */
+export const spoilEndpoint = (destination: string, kind: string, script: Script, seconds: number): Fault => ({
+  name: `endpoint ${kind} ${seconds} s`,
+  async inject({ receiver }) {
+    const at = now()
+    receiver.follow(destination, script)
+    await delay(seconds * 1_000)
+    receiver.follow(destination, () => 200)
+    const counts = (delivery: Delivery): boolean => delivery.destination === destination
+    return { what: destination, at, recovery: onPartitions(allPartitions, now(), counts) }
+  },
+})

@@ -1,0 +1,100 @@
+/** An event that was written. Times are milliseconds of one monotonic clock. */
+export interface Sent {
+  readonly id: string
+  readonly partition: number
+  readonly at: number
+  /** When all in-sync replicas had it; undefined: nobody promised anything. */
+  acknowledgedAt: number | undefined
+}
+
+export type Answer = number | 'reset' | 'hang'
+
+/** A call that came in at the receiver. */
+export interface Call {
+  readonly id: string
+  readonly destination: string
+  /** Which life of which process made it. */
+  readonly process: string
+  /** When its request was complete. */
+  readonly at: number
+  readonly answer: Answer
+}
+
+/** A call that was answered with a success. */
+export interface Delivery extends Call {
+  readonly sent: Sent
+}
+
+type Listener = (delivery: Delivery) => void
+
+/** Who sent what, and what came of it, by message id: seen from outside only, at both ends. */
+export class Ledger {
+  readonly sent = new Map<string, Sent>()
+  readonly calls: Call[] = []
+  /** In the order in which they came. */
+  readonly deliveries: Delivery[] = []
+  readonly #listeners = new Set<Listener>()
+
+  note(call: Call): void {
+    this.calls.push(call)
+    const sent = this.sent.get(call.id)
+    if (sent === undefined || typeof call.answer !== 'number' || call.answer > 299) return
+    const delivery = { ...call, sent }
+    this.deliveries.push(delivery)
+    for (const listener of this.#listeners) listener(delivery)
+  }
+
+  acknowledged(): readonly Sent[] {
+    return [...this.sent.values()].filter(({ acknowledgedAt }) => acknowledgedAt !== undefined)
+  }
+
+  /** The process that made the last delivery of each partition. */
+  owners(): ReadonlyMap<number, string> {
+    return new Map(this.deliveries.map(({ sent, process }) => [sent.partition, process]))
+  }
+
+  /**
+   * Resolves with the moment at which each of `keys` has been seen, among the deliveries since `from` and those to come; undefined when that
+   * is not so after `patienceMs` from now.
+   */
+  async seen(
+    keys: ReadonlySet<string>,
+    { from, patienceMs, keyOf }: Awaited & { readonly patienceMs: number },
+  ): Promise<number | undefined> {
+    const missing = new Set(keys)
+    let last = from
+    const cross = (delivery: Delivery): boolean => {
+      if (delivery.at >= from && missing.delete(keyOf(delivery) ?? '')) last = delivery.at
+      return missing.size === 0
+    }
+    if (missing.size === 0 || this.deliveries.some(cross)) return last
+    return new Promise(resolve => {
+      const done = (moment: number | undefined): void => {
+        clearTimeout(timer)
+        this.#listeners.delete(listen)
+        resolve(moment)
+      }
+      const timer = setTimeout(done, patienceMs, undefined)
+      const listen: Listener = delivery => void (cross(delivery) && done(last))
+      this.#listeners.add(listen)
+    })
+  }
+
+  /** Resolves when every acknowledged event is delivered to all of `destinations`, or after `patienceMs`. Nothing more may be sent. */
+  async settled(destinations: readonly string[], patienceMs: number): Promise<void> {
+    const targets = this.acknowledged().flatMap(({ id }) =>
+      destinations.map(destination => targetOf({ id, destination })),
+    )
+    await this.seen(new Set(targets), { from: 0, patienceMs, keyOf: targetOf })
+  }
+}
+
+export interface Awaited {
+  readonly from: number
+  /** What a delivery counts as; undefined: it does not count. */
+  readonly keyOf: (delivery: Delivery) => string | undefined
+}
+
+/** `<destination> <message id>`: one delivery that has to be made. */
+export const targetOf = ({ id, destination }: { readonly id: string; readonly destination: string }): string =>
+  `${destination} ${id}`

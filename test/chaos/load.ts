@@ -1,0 +1,63 @@
+import { systemClock as clock } from '../../src/adapters/clock.ts'
+import { createKafka } from '../../src/adapters/kafka/client.ts'
+import { createProducer } from '../../src/adapters/kafka/producer.ts'
+import { paced } from '../../src/app/produce/pace.ts'
+import { keyOf, partitionFor } from '../../src/core/message/event.ts'
+import type { EventCodec } from '../../src/core/ports.ts'
+import { trackMessage } from '../support/messages.ts'
+import { silent } from '../support/pipeline.ts'
+import type { Ledger, Sent } from './ledger.ts'
+
+export interface LoadOptions {
+  readonly brokers: readonly string[]
+  readonly topic: string
+  readonly partitions: number
+  readonly perSecond: number
+  readonly codec: EventCodec
+  readonly ledger: Ledger
+}
+
+export interface Load {
+  /** Resolves when everything that was sent has been acknowledged or refused. */
+  stop(): Promise<void>
+}
+
+/** So many that order for one user holds nothing up. */
+const users = 3_000
+
+/** Writes events evenly until stopped, each with an id of its own. What Kafka refuses is not sent again: nobody promised anything. */
+export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger }: LoadOptions): Load {
+  const kafka = createKafka({ brokers, clientId: 'load', tls: undefined, sasl: undefined }, silent)
+  const producer = createProducer({ kafka, clock, logger: silent })
+  const end = new AbortController()
+
+  function send(number: number): void {
+    const message = trackMessage(`m-${number}`, { userId: `user-${number % users}` })
+    const event = {
+      sourceId: 'web',
+      destinationId: undefined,
+      receivedAt: clock.now(),
+      canonical: true,
+      origin: undefined,
+      message,
+    }
+    const key = Buffer.from(keyOf(message) ?? '')
+    const partition = partitionFor(key, partitions)
+    const sent: Sent = { id: message.messageId, partition, at: performance.now(), acknowledgedAt: undefined }
+    ledger.sent.set(sent.id, sent)
+    producer.append(topic, { key, value: codec.encode(event), headers: {}, partition }, error => {
+      if (error === undefined) sent.acknowledgedAt = performance.now()
+    })
+  }
+
+  const over = (async () => {
+    for await (const number of paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)) send(number)
+  })()
+  return {
+    async stop() {
+      end.abort()
+      await over
+      await producer.stop()
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { Awaited } from './ledger.ts'
+import type { Script } from './receiver.ts'
+import type { Limits } from './verdict.ts'
+import type { World } from './world.ts'
+
+/** One row of the table: a set-up, the faults that it gets one after another, and what must hold. */
+export interface Scenario {
+  readonly name: string
+  /** For whoever reads the table. */
+  readonly shows: string
+  /** With three, every topic is replicated to all of them and a write needs two. */
+  readonly brokers: 1 | 3
+  /** The service reaches the brokers through proxies; whoever writes and watches does not. */
+  readonly behindProxy?: boolean
+  readonly processes: number
+  /** Lasts until all faults are over, and at least so many seconds. */
+  readonly load: { readonly perSecond: number; readonly seconds: number }
+  /** Each gets every event. Without a script every call is answered with 200. */
+  readonly destinations: readonly { readonly id: string; readonly script?: Script }[]
+  /** As in the configuration. */
+  readonly delivery: { readonly schedule: readonly string[] }
+  readonly faults: readonly Fault[]
+  readonly limits: Limits
+}
+
+export interface Fault {
+  readonly name: string
+  /** Does the harm. The choice of the victim is the seed's. */
+  inject(world: World): Promise<Hit>
+}
+
+/** What a fault hit. */
+export interface Hit {
+  /** `p3`, `broker 2` */
+  readonly what: string
+  /** When it began. */
+  readonly at: number
+  /** Recovered when each key has been delivered; a delivery since `from` counts as `keyOf` says. */
+  readonly recovery: Awaited & { readonly keys: ReadonlySet<string> }
+  /** The process that had no chance to commit what it had done. */
+  readonly victim?: string
+  /** Brings back what was taken; resolves with what did not go as it should. */
+  heal?(): Promise<readonly string[]>
+  /** What went wrong in the moment of the fault. */
+  readonly problems?: readonly string[]
+}

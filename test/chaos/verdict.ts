@@ -1,0 +1,177 @@
+import { type Delivery, type Sent, targetOf } from './ledger.ts'
+
+/** What must hold. Times are for a machine that does nothing else. */
+export interface Limits {
+  /**
+   * Deliveries beyond the first. `of_victims`: only of what a process that was killed or frozen had under way, or had done within a second
+   * before, which its last commit may not have covered. `counted`: any, they are only counted.
+   */
+  readonly duplicates: 'none' | 'of_victims' | 'counted'
+  /** From a fault, or from the end of an outage, to the next delivery on everything that it hit. */
+  readonly recoveryMs: number
+  /** From the acknowledgement of an event to its delivery. Absent: not judged. */
+  readonly latestMs?: number
+  /** Between two deliveries on a partition that stays where it is while processes come and go. Absent: not judged. */
+  readonly pauseMs?: number
+}
+
+/** A fault that was injected, and what it did as seen from outside. */
+export interface Injected {
+  /** `kill p3` */
+  readonly what: string
+  readonly at: number
+  /** Its recovery counts from here: the fault itself, or the end of an outage. */
+  readonly from: number
+  /** Undefined: never, as long as was waited. */
+  readonly recoveredAt: number | undefined
+  /** The process that had no chance to commit what it had done. */
+  readonly victim: string | undefined
+}
+
+export interface Evidence {
+  readonly limits: Limits
+  /** Factor on every time limit, for a machine that is busy with other things. */
+  readonly patience: number
+  readonly destinations: readonly string[]
+  readonly acknowledged: readonly Sent[]
+  /** In the order in which they came. */
+  readonly deliveries: readonly Delivery[]
+  readonly injected: readonly Injected[]
+  /** `<destination> <message id>` of what lies in the dead-letter topic, and in the retry topics. */
+  readonly deadLettered: ReadonlySet<string>
+  readonly parked: ReadonlySet<string>
+  /** What else was seen that must not be. */
+  readonly problems: readonly string[]
+}
+
+/** The figures of one run; times in milliseconds, rounded. */
+export interface Findings {
+  /** Acknowledged events times their destinations. */
+  readonly sent: number
+  readonly delivered: number
+  /** Not delivered, but still in a retry topic when waiting was over. */
+  readonly waiting: number
+  readonly deadLettered: number
+  readonly lost: number
+  readonly duplicates: number
+  /** The worst of all faults; null when one did not recover. */
+  readonly recoveryMs: number | null
+  readonly latestMs: number
+  /** Null when it was not judged. */
+  readonly pauseMs: number | null
+  /** Why the verdict is that it fails; empty: everything holds. */
+  readonly failures: readonly string[]
+}
+
+/** How long before the end of a process a delivery may be that comes again: its last commit may be older. */
+const uncommittedMs = 1_000
+/** A signal takes its time on a busy machine. */
+const signalMs = 250
+
+export function judge(evidence: Evidence): Findings {
+  const { limits, patience, injected, problems } = evidence
+  const fates = fatesOf(evidence)
+  const { repeated, excess } = duplicatesOf(evidence)
+  const recoveries = injected.map(({ from, recoveredAt }) => (recoveredAt === undefined ? null : recoveredAt - from))
+  const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))
+  const latestMs = latestOf(evidence)
+  const pauseMs = limits.pauseMs === undefined ? null : longestPause(evidence)
+  const failures = [...problems]
+
+  if (fates.lost.length > 0) failures.push(`lost: ${some(fates.lost)}`)
+  if (fates.deadLettered > 0) failures.push(`dead-lettered although their endpoint works: ${fates.deadLettered}`)
+  if (excess.length > 0) failures.push(`delivered again without a reason: ${some(excess)}`)
+  for (const [index, recovery] of recoveries.entries()) {
+    const limit = limits.recoveryMs * patience
+    const what = injected[index]?.what
+    if (recovery === null) failures.push(`${what}: no recovery`)
+    else if (recovery > limit) failures.push(`${what}: recovered after ${Math.round(recovery)} ms, limit ${limit} ms`)
+  }
+  const tooLong = (name: string, ms: number | null, limit: number | undefined): void => {
+    if (ms !== null && limit !== undefined && ms > limit * patience)
+      failures.push(`${name}: ${ms} ms, limit ${limit * patience} ms`)
+  }
+  tooLong('the latest delivery came late by', latestMs, limits.latestMs)
+  tooLong('a partition that did not move paused for', pauseMs, limits.pauseMs)
+  return {
+    sent: fates.sent,
+    delivered: fates.delivered,
+    waiting: fates.waiting,
+    deadLettered: fates.deadLettered,
+    lost: fates.lost.length,
+    duplicates: repeated,
+    recoveryMs,
+    latestMs,
+    pauseMs,
+    failures,
+  }
+}
+
+/** Every acknowledged event has one fate at each destination. */
+function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked }: Evidence) {
+  const delivered = new Set(deliveries.map(targetOf))
+  const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
+  const missing = targets.filter(target => !delivered.has(target))
+  const given = missing.filter(target => deadLettered.has(target))
+  const left = missing.filter(target => !deadLettered.has(target))
+  return {
+    sent: targets.length,
+    delivered: targets.length - missing.length,
+    deadLettered: given.length,
+    waiting: left.filter(target => parked.has(target)).length,
+    lost: left.filter(target => !parked.has(target)),
+  }
+}
+
+/** How many deliveries were beyond the first, and those among them that nothing excuses. */
+function duplicatesOf({ deliveries, injected, limits }: Evidence) {
+  const first = new Map<string, Delivery>()
+  let repeated = 0
+  const excess: string[] = []
+  for (const delivery of deliveries) {
+    const target = targetOf(delivery)
+    const before = first.get(target)
+    if (before === undefined) {
+      first.set(target, delivery)
+      continue
+    }
+    repeated++
+    const isExcused =
+      limits.duplicates === 'counted' ||
+      (limits.duplicates === 'of_victims' &&
+        injected.some(
+          ({ victim, at }) =>
+            victim === before.process && before.at >= at - uncommittedMs && before.at <= at + signalMs,
+        ))
+    if (!isExcused) excess.push(`${target} by ${before.process}, then by ${delivery.process}`)
+  }
+  return { repeated, excess }
+}
+
+function latestOf({ deliveries }: Evidence): number {
+  const seen = new Set<string>()
+  let latest = 0
+  for (const delivery of deliveries) {
+    const target = targetOf(delivery)
+    if (seen.has(target)) continue
+    seen.add(target)
+    latest = Math.max(latest, delivery.at - (delivery.sent.acknowledgedAt ?? delivery.at))
+  }
+  return Math.round(latest)
+}
+
+/** From a second before each fault to a second after the recovery, on partitions that one process served all the time. */
+function longestPause({ deliveries, injected }: Evidence): number {
+  let longest = 0
+  for (const { at, recoveredAt = at, victim } of injected) {
+    const during = deliveries.filter(each => each.at >= at - 1_000 && each.at <= recoveredAt + 1_000)
+    for (const own of Map.groupBy(during, ({ sent }) => sent.partition).values()) {
+      if (own.some(({ process }) => process !== own[0]?.process || process === victim)) continue
+      for (let index = 1; index < own.length; index++) longest = Math.max(longest, own[index]!.at - own[index - 1]!.at)
+    }
+  }
+  return Math.round(longest)
+}
+
+const some = (all: readonly string[]): string =>
+  `${all.length} (${all.slice(0, 3).join('; ')}${all.length > 3 ? '; …' : ''})`

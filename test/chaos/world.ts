@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Cluster, startCluster } from '../../deploy/local/cluster.ts'
+import { type Pipeline, startPipeline } from '../support/pipeline.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import type { Chance } from './chance.ts'
+import { createFleet, type Fleet } from './fleet.ts'
+import { createKafkaView, type KafkaView } from './kafka-view.ts'
+import { Ledger } from './ledger.ts'
+import { processHeader, type Receiver, startReceiver } from './receiver.ts'
+import type { Scenario } from './scenario.ts'
+
+/** The parts of an installation under load, and what faults get at them with. */
+export interface World {
+  readonly chance: Chance
+  readonly cluster: Cluster
+  /** Between the service and each broker; none when the scenario has no use for them. */
+  readonly proxies: readonly TcpProxy[]
+  readonly pipeline: Pipeline
+  readonly fleet: Fleet
+  readonly receiver: Receiver
+  readonly ledger: Ledger
+  readonly view: KafkaView
+  /** Factor on every time limit. */
+  readonly patience: number
+  /** Ends and removes everything. */
+  close(): Promise<void>
+}
+
+/** Partitions of every topic. */
+export const partitions = 12
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
+const ownName = '${CHAOS_PROCESS:-none}'
+
+/** Brokers, topics, schemas and receivers; no process yet. The registry is the one of SCHEMA_REGISTRY_URL. */
+export async function openWorld(scenario: Scenario, chance: Chance, patience: number): Promise<World> {
+  const { brokers: size, behindProxy = false, destinations, delivery } = scenario
+  const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
+  const open: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })]
+  const close = async (): Promise<void> => {
+    for (let end = open.pop(); end !== undefined; end = open.pop()) await end()
+  }
+  const opened = <T extends { close(): Promise<unknown> }>(part: T): T => {
+    open.push(() => part.close())
+    return part
+  }
+  try {
+    const cluster = opened(await startCluster({ dataDir: join(directory, 'kafka'), size, behindProxy }))
+    const links = cluster.nodes.flatMap(({ proxied }) => (proxied === undefined ? [] : [proxied]))
+    const proxies: TcpProxy[] = []
+    for (const { target, listen } of links) proxies.push(opened(await startTcpProxy(target, listen)))
+    const ledger = new Ledger()
+    const receiver = opened(await startReceiver(ledger))
+    for (const { id, script } of destinations) if (script !== undefined) receiver.follow(id, script)
+    const configuration = {
+      topics: { partitions, replicationFactor: size },
+      delivery,
+      destinations: destinations.map(({ id }) => ({
+        id,
+        sources: ['web'],
+        webhooks: [{ url: receiver.url(id), headers: { [processHeader]: ownName } }],
+      })),
+    }
+    const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))
+    const fleet = opened(createFleet(pipeline.configFile, cluster.proxiedBrokers, directory))
+    const view = opened(await createKafkaView(cluster.brokers))
+    return { chance, cluster, proxies, pipeline, fleet, receiver, ledger, view, patience, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
