@@ -1,6 +1,6 @@
 # The front door. Everything is installed by the project's own files; Kafka and the registry are found or started.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dev test test-containers clean
+.PHONY: help setup demo dev test test-containers chaos clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -22,6 +22,10 @@ dev: setup ## Kafka, registry, topics, schemas and all services in the foregroun
 
 test-containers: setup ## the Kafka contract suites against a broker in Docker; KAFKA_TEST_IMAGE=name
 	@HOOKLINE_KAFKA=container npm run --silent jest -- --selectProjects contract --testPathPatterns test/contract/kafka
+
+# What is set on the command line of make is in the environment of what it runs.
+chaos: setup ## faults from outside under load, a table of what became of each event; SEED=n, ONLY=name,name, PATIENCE=n, JSON=file
+	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/chaos/main.ts
 
 # Kafka's data is a Docker volume when it ran in a container; its name lies beside the rest.
 clean: DATA = $(or $(DATA_DIR),.hookline)

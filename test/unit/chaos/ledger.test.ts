@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { type Answer, Ledger } from '../../chaos/ledger.ts'
+
+describe('the ledger', () => {
+  let ledger: Ledger
+  const send = (id: string, partition: number, acknowledgedAt?: number): void => {
+    ledger.sent.set(id, { id, partition, at: 1, acknowledgedAt })
+  }
+  const call = (id: string, process: string, at: number, answer: Answer = 200, destination = 'crm'): void =>
+    ledger.note({ id, destination, process, at, answer })
+  beforeEach(() => {
+    ledger = new Ledger()
+    send('a', 0, 2)
+    send('b', 1, 2)
+    send('never-acknowledged', 1)
+  })
+
+  it('counts only a success as a delivery, and only of what was sent', () => {
+    for (const answer of [503, 'hang', 'reset', 410] as const) call('a', 'p1', 3, answer)
+    call('of somebody else', 'p1', 3)
+    expect(ledger.deliveries).toEqual([])
+    call('a', 'p1', 4, 204)
+    expect(ledger.deliveries).toHaveLength(1)
+    expect(ledger.calls).toHaveLength(6)
+  })
+
+  it('takes the last who delivered from a partition for its owner', () => {
+    call('a', 'p1', 3)
+    call('b', 'p1', 4)
+    call('b', 'p2', 5)
+    expect(ledger.owners()).toEqual(
+      new Map([
+        [0, 'p1'],
+        [1, 'p2'],
+      ]),
+    )
+  })
+
+  describe('seen', () => {
+    const keyOf = ({ sent }: { sent: { partition: number } }): string => String(sent.partition)
+    const keys = new Set(['0', '1'])
+
+    it('resolves with the moment at which the last key came, past and future together', async () => {
+      call('a', 'p1', 10)
+      const seen = ledger.seen(keys, { from: 10, patienceMs: 60_000, keyOf })
+      call('b', 'p1', 9)
+      call('a', 'p1', 11)
+      call('b', 'p1', 12)
+      expect(await seen).toBe(12)
+    })
+
+    it('takes no delivery from before for one after', async () => {
+      call('a', 'p1', 10)
+      call('b', 'p1', 10)
+      expect(await ledger.seen(keys, { from: 11, patienceMs: 1, keyOf })).toBeUndefined()
+    })
+
+    it('has nothing to wait for when nothing was hit', async () => {
+      expect(await ledger.seen(new Set(), { from: 7, patienceMs: 1, keyOf })).toBe(7)
+    })
+  })
+
+  it('is settled when every acknowledged event is delivered to every destination', async () => {
+    const order: string[] = []
+    const settled = ledger.settled(['crm', 'erp'], 60_000).then(() => order.push('settled'))
+    for (const destination of ['crm', 'erp'])
+      for (const id of ['a', 'b']) {
+        order.push(`${id} ${destination}`)
+        call(id, 'p1', 3, 200, destination)
+        await Promise.resolve()
+      }
+    await settled
+    expect(order.at(-1)).toBe('settled')
+    expect(order).toHaveLength(5)
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals'
+import { table, withTable } from '../../chaos/report.ts'
+import type { Row } from '../../chaos/run.ts'
+
+const row: Row = {
+  name: 'killed',
+  seed: 7,
+  shows: 'SIGKILL of any of three processes',
+  brokers: 1,
+  processes: 3,
+  perSecond: 500,
+  faults: ['SIGKILL p1', 'SIGKILL p3'],
+  calls: 1_010,
+  seconds: 60,
+  sent: 1_000,
+  delivered: 999,
+  waiting: 1,
+  deadLettered: 0,
+  lost: 0,
+  duplicates: 10,
+  recoveryMs: 6_120,
+  latestMs: 6_300,
+  pauseMs: null,
+  failures: [],
+}
+const failing: Row = { ...row, name: 'zombie', recoveryMs: null, failures: ['lost: 1 (crm m-3)'] }
+const conditions = {
+  seed: 7,
+  patience: 1,
+  startedAt: '2026-11-21T10:00:00.000Z',
+  node: 'Node v24',
+  cpus: '2 × some CPU',
+}
+const page = [
+  '# Title',
+  '<!-- table of the last full run -->',
+  'of the run before',
+  '<!-- end of the table -->',
+  'more',
+  '',
+].join('\n')
+
+describe('the report', () => {
+  it('is one line a scenario, and a line for each reason why one fails', () => {
+    const [header, first, second, why] = table([row, failing])
+    expect(header).toMatch(/^scenario +seed +faults +sent +delivered .* verdict$/)
+    expect(first).toMatch(/^killed +7 +2 +1000 +999 +1 +0 +0 +10 +6\.1 +6\.3 +– +holds$/)
+    expect(second).toMatch(/^zombie .* never +6\.3 +– +FAILS$/)
+    expect(why).toBe('FAILS  zombie: lost: 1 (crm m-3)')
+  })
+
+  it('replaces the table on the page and nothing else', () => {
+    const written = withTable(page, conditions, [row])
+    expect(written).toContain('Seed 7, 2026-11-21, Node v24, 2 × some CPU.')
+    expect(written).toContain(
+      '| SIGKILL of any of three processes | killed | 2 | 1000 | 999 | 1 | 0 | 0 | 10 | 6.1 | 6.3 | – | holds |',
+    )
+    expect(written).not.toContain('of the run before')
+    expect(written).toMatch(/^# Title\n/)
+    expect(written).toMatch(/<!-- end of the table -->\nmore\n$/)
+    expect(withTable(written, conditions, [row])).toBe(written)
+  })
+
+  it('refuses a page without a place for it', () => {
+    expect(() => withTable('# Title', conditions, [row])).toThrow(/the page has no/)
+  })
+})
