@@ -69,6 +69,20 @@ export const afterRequest =
     if (request !== undefined) await respond(peer, request)
   }
 
+/** Sends as fast as the other side reads, until it has gone; then says how many bytes it took. */
+export const flood =
+  (head: string, piece: string) =>
+  (sent: (bytes: number) => void): Script =>
+    afterRequest(async peer => {
+      peer.send(head)
+      while (!peer.socket.destroyed) {
+        if (!peer.socket.write(piece)) {
+          await Promise.race([new Promise(resolve => peer.socket.once('drain', resolve)), peer.closed])
+        }
+      }
+      sent(peer.socket.bytesWritten)
+    })
+
 /** A server on 127.0.0.1 that does byte for byte what its script says. With `security` it speaks TLS. */
 export async function startReceiver(script: Script, security?: TlsOptions): Promise<ScriptedReceiver> {
   const sockets = new Set<Socket>()

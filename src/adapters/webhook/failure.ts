@@ -4,6 +4,11 @@ import type { ConnectionPhase } from './progress.ts'
 
 type Failed = CallResult & { kind: 'failed' }
 
+/** The answer has no end where it must have one. */
+export class AnswerTooLong extends Error {
+  readonly code = 'HPE_HEADER_OVERFLOW'
+}
+
 /** What the deadline cut short, for the log. */
 const waitingFor: Record<ConnectionPhase, string> = {
   dns: 'its name was resolved',

@@ -4,8 +4,8 @@ import got, { type Request } from 'got'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import { type Agents, createAgents } from './agents.ts'
 import { type Connections, createConnections } from './connections.ts'
-import { codeOf, failureOf, rootOf, timeIsOver } from './failure.ts'
-import { maxBodyBytes, maxHeadBytes, staleCodes } from './limits.ts'
+import { AnswerTooLong, codeOf, failureOf, rootOf, timeIsOver } from './failure.ts'
+import { maxBodyBytes, maxHeadBytes, maxInterimAnswers, staleCodes } from './limits.ts'
 import { createTransport, type Exchange, type TransportDeps } from './transport.ts'
 
 /** Everything that got does by itself is off: redirects, retries, decompression, errors for statuses. */
@@ -87,6 +87,10 @@ class GotExchange implements Exchange {
         ? https.request(url, { ...options, agent: agents.https })
         : http.request(url, { ...options, agent: agents.http })
     request.setHeader('Content-Length', this.#body.length)
+    let interim = 0
+    request.on('information', () => {
+      if (++interim > maxInterimAnswers) this.#fail(new AnswerTooLong(`more than ${maxInterimAnswers} interim answers`))
+    })
     this.#request = request
     return request
   }

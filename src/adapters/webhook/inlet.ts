@@ -1,19 +1,12 @@
 import type { Socket } from 'node:net'
-import { maxHeadBytes } from './limits.ts'
-
-/** The head of an answer, or an answer in all, has no end. */
-export class AnswerTooLong extends Error {
-  readonly code = 'HPE_HEADER_OVERFLOW'
-
-  constructor() {
-    super('the answer is too long')
-  }
-}
+import { AnswerTooLong } from './failure.ts'
+import { maxHeadBytes, maxInterimAnswers } from './limits.ts'
 
 /** A head, and a body of 64 KiB in chunks of one byte (6 bytes each), are within it. */
 const maxAnswerBytes = 512 * 1_024
 /** As much as tells whether a head is an interim one: `HTTP/1.1 103`. */
 const statusEnd = 12
+const tooLong = 'the head of an interim answer is too long'
 const versionStart = 'HTTP/1.'
 
 /**
@@ -25,6 +18,7 @@ export class Inlet {
   readonly #socket: Socket
   #received = 0
   #isHeadDue = false
+  #interim = 0
   /** The start of a head, until it tells what it is. */
   #held: Buffer | undefined
 
@@ -45,6 +39,7 @@ export class Inlet {
   expectAnswer(): void {
     this.#received = 0
     this.#isHeadDue = true
+    this.#interim = 0
     this.#held = undefined
   }
 
@@ -55,10 +50,7 @@ export class Inlet {
 
   #pass(chunk: Buffer): Buffer | undefined {
     this.#received += chunk.length
-    if (this.#received > maxAnswerBytes) {
-      this.#socket.destroy(new AnswerTooLong())
-      return undefined
-    }
+    if (this.#received > maxAnswerBytes) return this.#cutOff('the answer has no end')
     return this.#isHeadDue ? this.#withoutInterim(chunk) : chunk
   }
 
@@ -68,6 +60,8 @@ export class Inlet {
     while (isInterim(bytes)) {
       const end = bytes.indexOf('\r\n\r\n')
       if (end < 0) return this.#hold(bytes)
+      if (end > maxHeadBytes) return this.#cutOff(tooLong)
+      if (++this.#interim > maxInterimAnswers) return this.#cutOff(`more than ${maxInterimAnswers} interim answers`)
       bytes = bytes.subarray(end + 4)
     }
     if (mayBecomeHead(bytes)) return this.#hold(bytes)
@@ -76,8 +70,12 @@ export class Inlet {
   }
 
   #hold(bytes: Buffer): undefined {
-    if (bytes.length > maxHeadBytes) this.#socket.destroy(new AnswerTooLong())
-    else this.#held = bytes
+    if (bytes.length > maxHeadBytes) return this.#cutOff(tooLong)
+    this.#held = bytes
+  }
+
+  #cutOff(why: string): undefined {
+    this.#socket.destroy(new AnswerTooLong(why))
   }
 }
 

@@ -2,6 +2,8 @@
 
 /** A longer head is no answer. */
 export const maxHeadBytes = 16 * 1_024
+/** Interim answers (1xx) to one request; 100 and 103 are two. */
+export const maxInterimAnswers = 32
 /** What is read of a body, so that its connection can be used again. */
 export const maxBodyBytes = 64 * 1_024
 

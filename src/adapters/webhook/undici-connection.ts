@@ -116,7 +116,11 @@ export class Connection {
     this.#inlet = new Inlet(socket)
     this.#progress = followProgress(socket, host, isTls, monotonic())
     this.#isReused = false
-    const fail = (error: Error) => onEnd(error, null)
+    const fail = (error: Error) => {
+      // It may have been the session that the server did not like.
+      this.origin.session = undefined
+      onEnd(error, null)
+    }
     socket.once('error', fail)
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
       socket.off('error', fail)
@@ -139,11 +143,15 @@ export class Connection {
       ALPNProtocols: ['http/1.1'],
       ...(origin.session === undefined ? {} : { session: origin.session }),
     })
+    // A session that is taken up again skips the check of the host name: only one that has passed it may be kept.
+    let latest: Buffer | undefined
+    const keep = () => {
+      if (socket.authorized && latest !== undefined) origin.session = latest
+    }
+    socket.once('secureConnect', keep)
     socket.on('session', session => {
-      origin.session = session
-    })
-    socket.once('close', hadError => {
-      if (hadError) origin.session = undefined
+      latest = session
+      keep()
     })
     return socket
   }

@@ -9,7 +9,7 @@ import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { createResolver, type Resolver, systemSources } from '../../../src/adapters/webhook/resolve.ts'
 import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
 import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
-import type { CallResult, WebhookTransport } from '../../../src/core/ports.ts'
+import type { CallResult, Clock, WebhookTransport } from '../../../src/core/ports.ts'
 import type { NetworkSettings } from '../../../src/core/settings.ts'
 import { durationMs, type JsonText } from '../../../src/core/units.ts'
 import { type Script, type ScriptedReceiver, startReceiver } from '../../support/scripted-receiver.ts'
@@ -59,15 +59,16 @@ interface Options {
   /** Long, where the deadline is not what is tested. */
   readonly timeoutMs?: number
   readonly resolver?: Resolver
+  readonly clock?: Clock
 }
 
 /** A transport that ends with the test, and counts how often each call ended. */
 export function caller(create: CreateTransport, options: Options = {}) {
-  const { network = loopbackOnly, timeoutMs = 10_000, resolver } = options
+  const { network = loopbackOnly, timeoutMs = 10_000, resolver, clock = systemClock } = options
   const transport = create({
     network: typeof network === 'function' ? network : () => network,
     timeout: durationMs(timeoutMs),
-    clock: systemClock,
+    clock,
     ...(resolver === undefined ? {} : { resolver }),
   })
   cleanups.push(() => transport.close())
@@ -94,13 +95,17 @@ export async function callInProcess(name: string, calls: readonly string[], env:
   const program = join(import.meta.dirname, 'calling-process.ts')
   const child = spawn(process.execPath, [program, name, ...calls], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   cleanups.push(async () => void child.kill('SIGKILL'))
   let printed = ''
   child.stdout.on('data', text => {
     printed += text
   })
+  let errors = ''
+  child.stderr.on('data', text => {
+    errors += text
+  })
   const [code] = await once(child, 'close')
-  return { code, results: JSON.parse(printed) as readonly (readonly CallResult[])[] }
+  return { code, errors, results: JSON.parse(printed || '[]') as readonly (readonly CallResult[])[] }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/outcome.ts'
 import type { JsonText } from '../../../src/core/units.ts'
-import { afterRequest, answer, answering } from '../../support/scripted-receiver.ts'
+import { afterRequest, answer, answering, flood } from '../../support/scripted-receiver.ts'
 import { adapters, answered, body, caller, headers, receiver } from './adapters.ts'
 
 describe.each(adapters)('%s: the request', (_, create) => {
@@ -62,6 +62,13 @@ describe.each(adapters)('%s: an answer', (_, create) => {
     expect(await caller(create).post(target.url())).toEqual(answered(503, value))
   })
 
+  it('of several Retry-After the first counts', async () => {
+    const target = await receiver(
+      answering('HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nretry-after: 9\r\nContent-Length: 0\r\n\r\n'),
+    )
+    expect(await caller(create).post(target.url())).toEqual(answered(503, '7'))
+  })
+
   it.each([301, 302, 303, 307, 308])('a redirect %i is not followed', async status => {
     const elsewhere = await receiver(answering(answer(200)))
     const target = await receiver(answering(answer(status, { Location: elsewhere.url() })))
@@ -75,6 +82,9 @@ describe.each(adapters)('%s: an answer', (_, create) => {
       `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n${answer(200)}`,
       200,
     ],
+    ['103 before 100', `HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${answer(200)}`, 200],
+    ['32 interim answers', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(32)}${answer(200)}`, 200],
+    ['a long interim answer', `HTTP/1.1 103 Early Hints\r\nLink: ${'a'.repeat(15_000)}\r\n\r\n${answer(200)}`, 200],
     ['HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nuntil the end', 200],
     ['no reason phrase', 'HTTP/1.1 202\r\nContent-Length: 0\r\n\r\n', 202],
     ['a final 101', 'HTTP/1.1 101 Switching\r\n\r\n', 101],
@@ -92,6 +102,23 @@ describe.each(adapters)('%s: an answer', (_, create) => {
     const { post, ends } = caller(create)
     expect(await post(target.url())).toEqual(answered(status))
     expect(ends).toEqual([[answered(status)]])
+  })
+})
+
+describe.each(adapters)('%s: an answer in pieces', (_, create) => {
+  it.each([
+    ['alone', answer(200)],
+    ['after interim ones', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n${answer(200)}`],
+  ])('comes byte by byte: %s', async (_name, text) => {
+    const target = await receiver(async peer => {
+      while ((await peer.request()) !== undefined) {
+        for (const byte of text) await new Promise(resolve => peer.socket.write(byte, resolve))
+      }
+    })
+    const { post } = caller(create)
+    expect(await post(target.url())).toEqual(answered(200))
+    expect(await post(target.url())).toEqual(answered(200))
+    expect(target.connections()).toBe(1)
   })
 })
 
@@ -139,6 +166,13 @@ describe.each(adapters)('%s: no answer', (_, create) => {
     ['a head over 16 KiB', `${head}X-Flood: ${'a'.repeat(17_000)}\r\n\r\n`, 'bad_response'],
     ['a head of many lines over 16 KiB', `${head}${'X-Flood: aaaaaaaaaa\r\n'.repeat(1_000)}\r\n`, 'bad_response'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'bad_response'],
+    ['33 interim answers', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(33)}${answer(200)}`, 'bad_response'],
+    [
+      'an interim answer over 16 KiB',
+      `HTTP/1.1 103 Early Hints\r\nLink: ${'a'.repeat(17_000)}\r\n\r\n`,
+      'bad_response',
+    ],
+    ['half an interim head, then the end', 'HTTP/1.1 103 Early', 'reset'],
     ['half a head, then the end', 'HTTP/1.1 200 OK\r\nContent-Le', 'reset'],
     ['half a status line, then the end', 'HTTP/1.', 'reset'],
     ['the end at once', '', 'reset'],
@@ -156,6 +190,22 @@ describe.each(adapters)('%s: no answer', (_, create) => {
     expect(JSON.stringify(result)).not.toContain('hush')
     expect(ends).toEqual([[result]])
     expect(target.requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['reason phrase', flood('HTTP/1.1 200 ', 'a'.repeat(16 * 1_024))],
+    ['header', flood(`${head}X-Flood: `, 'a'.repeat(16 * 1_024))],
+    ['row of interim answers', flood('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(500))],
+  ])('a %s without end is cut off, and little of it is taken', async (_name, script) => {
+    const sent = Promise.withResolvers<number>()
+    const target = await receiver(script(sent.resolve))
+    const { post, ends } = caller(create)
+    const result = await post(target.url())
+    expect(result).toMatchObject({ kind: 'failed', phase: 'exchange', code: 'HPE_HEADER_OVERFLOW' })
+    expect(classify(result)).toBe('bad_response')
+    // What the kernel holds for both sides comes on top of what was read.
+    expect(await sent.promise).toBeLessThan(16 * 1_024 * 1_024)
+    expect(ends).toEqual([[result]])
   })
 
   it('a head of just under 16 KiB is an answer', async () => {

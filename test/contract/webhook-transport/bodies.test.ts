@@ -1,25 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import { afterRequest, answer, answering, type Peer, type Script } from '../../support/scripted-receiver.ts'
+import { afterRequest, answer, answering, flood, type Peer } from '../../support/scripted-receiver.ts'
 import { adapters, answered, caller, receiver } from './adapters.ts'
 
 const kib = 1_024
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`
-
-/** Sends as fast as the other side reads, until it has gone; resolves with how many bytes it took. */
-const flood =
-  (head: string, piece: string) =>
-  (sent: (bytes: number) => void): Script =>
-    afterRequest(async peer => {
-      peer.send(head)
-      while (!peer.socket.destroyed) {
-        if (!peer.socket.write(piece)) {
-          await Promise.race([new Promise(resolve => peer.socket.once('drain', resolve)), peer.closed])
-        }
-      }
-      sent(peer.socket.bytesWritten)
-    })
 
 describe.each(adapters)('%s: the body of an answer', (_, create) => {
   it.each([
@@ -68,6 +54,8 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
     ['to the end of the connection', flood('HTTP/1.1 200 OK\r\n\r\n', 'a'.repeat(16 * kib))],
     ['in chunks', flood(chunked, chunk(16 * kib))],
     ['in chunks of one byte', flood(chunked, chunk(1).repeat(1_000))],
+    ['in the extension of a chunk', flood(`${chunked}1;x=`, 'a'.repeat(16 * kib))],
+    ['in a trailer', flood(`${chunked}${chunk(1)}0\r\nX-Flood: `, 'a'.repeat(16 * kib))],
   ])('without end is cut off, and little of it is taken: %s', async (_name, script) => {
     const sent = Promise.withResolvers<number>()
     const target = await receiver(script(sent.resolve))

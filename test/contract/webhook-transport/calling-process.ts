@@ -16,7 +16,12 @@ const results = await Promise.all(
   calls.map(async ([url = '', timeoutMs]) => {
     const transport = create({ network: () => network, timeout: durationMs(Number(timeoutMs)), clock: systemClock })
     const post = () =>
-      new Promise<CallResult>(resolve => transport.post({ url, headers: {}, body: '{}' as JsonText }, resolve))
+      new Promise<CallResult>(resolve =>
+        transport.post({ url, headers: {}, body: '{}' as JsonText }, result => {
+          if (process.env['THROW'] !== undefined) throw new Error(process.env['THROW'])
+          resolve(result)
+        }),
+      )
     // The second one goes over a connection that was kept, if the first one left any.
     const both = [await post(), await post()]
     await transport.close()

@@ -1,6 +1,8 @@
+import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
 import { createAuthority } from '../../support/certificates.ts'
-import { answer, answering, type Peer, type Script } from '../../support/scripted-receiver.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { afterRequest, answer, answering, type Peer, type Script } from '../../support/scripted-receiver.ts'
 import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
 const authority = createAuthority()
@@ -57,6 +59,55 @@ describe.each(adapters)('%s: connections', (_, create) => {
     const { post } = caller(create)
     for (let call = 0; call < 3; call++) expect(await post(target.url())).toEqual(answered(200))
     expect(target.connections()).toBe(3)
+  })
+
+  it('are not used again once they are five minutes old', async () => {
+    const clock = new ManualClock()
+    const target = await receiver(answering(answer(200)))
+    const { post } = caller(create, { clock })
+    await post(target.url())
+    await clock.advance(299_999)
+    await post(target.url())
+    // Taken while it was young; when it was to be put back it was too old.
+    await post(target.url())
+    await clock.advance(1)
+    await post(target.url())
+    await post(target.url())
+    expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 1, 1, 2])
+  })
+
+  it('on which something comes unasked are not used again: it would be taken for the next answer', async () => {
+    const go = Promise.withResolvers<void>()
+    const closed = Promise.withResolvers<void>()
+    const target = await receiver(async peer => {
+      await peer.request()
+      peer.send(answer(peer.number === 1 ? 200 : 202))
+      if (peer.number > 1) return
+      await go.promise
+      peer.send(answer(500))
+      await peer.closed
+      closed.resolve()
+    })
+    const { post } = caller(create)
+    expect(await post(target.url())).toEqual(answered(200))
+    go.resolve()
+    await closed.promise
+    expect(await post(target.url())).toEqual(answered(202))
+    expect(target.connections()).toBe(2)
+  })
+
+  it('resume the TLS session of the ones before', async () => {
+    const resumed: boolean[] = []
+    const target = await receiver(
+      afterRequest(peer => {
+        resumed.push((peer.socket as TLSSocket).isSessionReused())
+        peer.send(answer(200, { Connection: 'close' }))
+      }),
+      leaf,
+    )
+    const { post } = caller(create, { network })
+    for (let call = 0; call < 3; call++) expect(await post(target.url())).toEqual(answered(200))
+    expect(resumed).toEqual([false, true, true])
   })
 
   it('that the server has closed while idle are replaced', async () => {

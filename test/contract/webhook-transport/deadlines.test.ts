@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { durationMs } from '../../../src/core/units.ts'
@@ -70,11 +71,25 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
     })
   })
 
+  it('a name that is resolved when the time is over is not dialled any more', async () => {
+    const late = Promise.withResolvers<LookupAddress[]>()
+    const { resolver } = scriptedResolver(() => late.promise)
+    const target = await receiver(answering(answer(200)))
+    const { post } = caller(create, { timeoutMs, resolver })
+    expect(await post(target.url('/', 'slow.example.com'))).toMatchObject(over)
+    late.resolve([{ address: '127.0.0.1', family: 4 }])
+    // By the second of these a connection that had been dialled before them would have been accepted.
+    for (let fence = 0; fence < 2; fence++) expect(await post(target.url())).toEqual(answered(200))
+    expect(target.connections()).toBe(1)
+  })
+
   it('a TLS handshake that is not done in time', async () => {
-    const target = await receiver(() => {})
+    const closed = Promise.withResolvers<void>()
+    const target = await receiver(peer => void peer.closed.then(closed.resolve))
     const { post } = caller(create, { timeoutMs })
     const result = await post(target.url().replace('http:', 'https:'))
     expect(result).toEqual({ ...over, detail: '250ms were over before the TLS handshake was done' })
+    await closed.promise
   })
 
   it('a call that ended is not ended again when its time is over', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { NetworkSettings } from '../../../src/core/settings.ts'
 import { createAuthority } from '../../support/certificates.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering } from '../../support/scripted-receiver.ts'
 import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
@@ -105,6 +106,17 @@ describe.each(adapters)('%s: close', (name, create) => {
     await closed.promise
   })
 
+  it('does not wait for the deadline of a call that has ended', async () => {
+    const clock = new ManualClock()
+    const target = await receiver(answering(answer(200)))
+    const { post, transport } = caller(create, { clock })
+    await post(target.url())
+    await transport.close()
+    expect(clock.timers).toBe(0)
+    await post(target.url())
+    expect(clock.timers).toBe(0)
+  })
+
   it('leaves nothing that keeps the process alive, however calls have ended', async () => {
     const target = await receiver(answering(answer(200)))
     const silent = await receiver(() => {})
@@ -118,5 +130,13 @@ describe.each(adapters)('%s: close', (name, create) => {
     const ends = results.map(([, result]) => (result?.kind === 'answered' ? result.status : result?.phase))
     expect(ends).toEqual([200, 'deadline', 'dns', 'address', 'connect'])
     expect(code).toBe(0)
+  })
+})
+
+describe.each(adapters)('%s: what onEnd throws', name => {
+  it('is a bug, and ends the process', async () => {
+    const target = await receiver(answering(answer(200)))
+    const { code, errors } = await callInProcess(name, [`${target.url()} 10000`], { THROW: 'thrown by onEnd' })
+    expect({ code, errors }).toEqual({ code: 1, errors: expect.stringContaining('thrown by onEnd') })
   })
 })

@@ -39,6 +39,12 @@ describe.each(adapters)('%s: TLS', (name, create) => {
         expect(classify(result)).toBe('tls_untrusted')
         expect(JSON.stringify(result)).not.toMatch(/hush|\\n/)
         expect(ends).toEqual([[result]])
+        // Nor on a later try: a session that was taken up again would not be checked anew.
+        const later = await Promise.all([post(target.url()), post(target.url())])
+        expect(later).toMatchObject([
+          { phase: 'tls', code },
+          { phase: 'tls', code },
+        ])
         await target.close()
         expect(target.bytes()).toBe(0)
       }

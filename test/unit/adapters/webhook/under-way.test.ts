@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals'
+import { UnderWay } from '../../../../src/adapters/webhook/under-way.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+function start() {
+  const clock = new ManualClock()
+  const underWay = new UnderWay(clock, durationMs(5_000))
+  const expired: string[] = []
+  const begin = (name: string) => {
+    const call = {
+      expire(after: string) {
+        expired.push(`${name} at ${clock.monotonic()} after ${after}`)
+        underWay.end(call, () => {})
+      },
+    }
+    underWay.add(call)
+    return call
+  }
+  return { clock, underWay, expired, begin }
+}
+
+describe('calls under way', () => {
+  it('expire each at its own time, with one timer for all', async () => {
+    const { clock, begin, expired } = start()
+    begin('a')
+    await clock.advance(1_000)
+    begin('b')
+    begin('c')
+    expect(clock.timers).toBe(1)
+    await clock.advance(10_000)
+    expect(expired).toEqual(['a at 5000 after 5s', 'b at 6000 after 5s', 'c at 6000 after 5s'])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('that have ended do not expire, whichever of them it is', async () => {
+    const { clock, underWay, begin, expired } = start()
+    const calls = ['a', 'b', 'c'].map(begin)
+    for (const index of [0, 2]) underWay.end(calls[index]!, () => {})
+    await clock.advance(4_000)
+    begin('d')
+    await clock.advance(10_000)
+    expect(expired).toEqual(['b at 5000 after 5s', 'd at 9000 after 5s'])
+  })
+
+  it('that begin when all others have ended have their whole time', async () => {
+    const { clock, underWay, begin, expired } = start()
+    underWay.end(begin('a'), () => {})
+    await clock.advance(4_999)
+    begin('b')
+    await clock.advance(10_000)
+    expect(expired).toEqual(['b at 9999 after 5s'])
+  })
+
+  it('a timer that fires early is set anew', async () => {
+    const expired: string[] = []
+    const timers: [number, () => void][] = []
+    let now = 0
+    const clock = Object.assign(new ManualClock(), {
+      monotonic: () => now,
+      after: (delay: number, run: () => void) => {
+        timers.push([delay, run])
+        return () => {}
+      },
+    })
+    const early = new UnderWay(clock, durationMs(250))
+    const call = { expire: () => void expired.push('expired') }
+    early.add(call)
+    now = 249.4
+    timers[0]![1]()
+    expect(expired).toEqual([])
+    expect(timers.map(([delay]) => delay)).toEqual([250, 1])
+    now = 250
+    timers[1]![1]()
+    expect(expired).toEqual(['expired'])
+  })
+})
+
+describe('drained', () => {
+  it('waits for the last one, and for those that it has begun when it ended', async () => {
+    const { clock, underWay, begin } = start()
+    const order: string[] = []
+    const first = begin('a')
+    const drained = [underWay.drained(), underWay.drained()].map(each => each.then(() => order.push('drained')))
+    let second = first
+    underWay.end(first, () => {
+      second = begin('b')
+    })
+    await clock.advance(1)
+    order.push('a ended')
+    underWay.end(second, () => order.push('b ended'))
+    await Promise.all(drained)
+    expect(order).toEqual(['a ended', 'b ended', 'drained', 'drained'])
+    expect(clock.timers).toBe(0)
+  })
+})
