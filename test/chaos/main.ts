@@ -13,6 +13,8 @@ const reliability = join(import.meta.dirname, '../../docs/reliability')
 /** What the user asked for cannot be done; the message is all there is to say. */
 class BadRequest extends Error {}
 
+class Interrupted extends Error {}
+
 interface Request {
   readonly seed: number
   readonly patience: number
@@ -42,7 +44,7 @@ function requested(env = process.env): Request {
 }
 
 /** Runs the scenarios one after another; one that cannot be run is told of, and the others go on. */
-async function runAll({ seed, patience, selection }: Request) {
+async function runAll({ seed, patience, selection }: Request, signal: AbortSignal) {
   const rows: Row[] = []
   const broken: string[] = []
   for (const scenario of selection) {
@@ -50,12 +52,22 @@ async function runAll({ seed, patience, selection }: Request) {
     const say = (line: string): void => void process.stderr.write(`${name}: ${line}\n`)
     say(`${shows}; SEED=${seed}`)
     try {
-      rows.push(await runScenario(scenario, { seed, patience, say }))
+      const row = await runScenario(scenario, { seed, patience, say, signal })
+      rows.push(row)
+      for (const line of table([row])) say(line)
     } catch (error) {
+      signal.throwIfAborted()
       broken.push(`FAILS  ${name} could not be run: ${(error as Error).message}`)
     }
   }
   return { rows, broken }
+}
+
+/** Ctrl-C and SIGTERM leave nothing behind: no broker, no process, no file. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(new Interrupted(name)))
+  return controller.signal
 }
 
 /** Resolves with the exit code: 1 when a scenario fails. */
@@ -64,7 +76,7 @@ async function main(request: Request): Promise<number> {
   const startedAt = new Date().toISOString()
   const registry = await findOrStartRegistry()
   process.env['SCHEMA_REGISTRY_URL'] = registry.url
-  const { rows, broken } = await runAll(request).finally(() => registry.stop())
+  const { rows, broken } = await runAll(request, interrupted()).finally(() => registry.stop())
   const failing = rows.filter(({ failures }) => failures.length > 0)
   const again = failing.map(({ name }) => `again: make chaos SEED=${seed} ONLY=${name}`)
   process.stdout.write(`${[...table(rows), ...broken, ...again].join('\n')}\n`)
@@ -80,7 +92,8 @@ async function main(request: Request): Promise<number> {
 try {
   process.exitCode = await main(requested())
 } catch (error) {
-  if (!(error instanceof BadRequest)) throw error
+  if (!(error instanceof BadRequest || error instanceof Interrupted)) throw error
   process.stderr.write(`${error.message}\n`)
-  process.exitCode = 2
+  // After an interruption the load may still wait for a broker that is gone.
+  process.exit(error instanceof Interrupted ? 130 : 2)
 }

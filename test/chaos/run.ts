@@ -3,6 +3,7 @@ import type { RecordHeaders } from '../../src/core/ports.ts'
 import { tiersOf } from '../../src/core/topics.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { createChance } from './chance.ts'
+import type { Fleet } from './fleet.ts'
 import { watchCommits } from './kafka-view.ts'
 import { targetOf } from './ledger.ts'
 import { startLoad } from './load.ts'
@@ -16,6 +17,8 @@ export interface RunOptions {
   readonly patience?: number
   /** What is being done, for whoever watches. */
   readonly say?: (line: string) => void
+  /** Ends it early: everything is closed, then it rejects with the reason. */
+  readonly signal?: AbortSignal
 }
 
 export interface Row extends Findings {
@@ -40,12 +43,12 @@ const giveUpMs = 180_000
 
 /** Runs a scenario on brokers, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<Row> {
-  const { seed, patience = 1, say = () => {} } = options
+  const { seed, patience = 1, say = () => {}, signal } = options
   const { name, shows, brokers, processes, load, destinations, limits } = scenario
   const start = performance.now()
   const world = await openWorld(scenario, createChance(seed, name), patience)
   try {
-    const { injected, problems } = await expose(world, scenario, say)
+    const { injected, problems } = await Promise.race([expose(world, scenario, say), rejection(signal)])
     const { ledger } = world
     const [deadLettered, parked] = [await deadLetters(world), await parkedRecords(world, scenario.delivery.schedule)]
     const findings = judge({
@@ -73,42 +76,64 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   }
 }
 
+/** Rejects when the signal comes. */
+function rejection(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal?.aborted) reject(signal.reason)
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
 /** Load and faults, then time to settle, then an orderly end. */
 async function expose(world: World, scenario: Scenario, say: (line: string) => void) {
-  const { cluster, pipeline, fleet, ledger, view, patience } = world
-  const { topics, codec } = pipeline
-  const ids = scenario.destinations.map(({ id }) => id)
+  const { pipeline, fleet, ledger, view, patience } = world
+  const { dispatcherGroup, events } = pipeline.topics
   const problems: string[] = []
   await Promise.all(Array.from({ length: scenario.processes }, () => fleet.start()))
-  const { perSecond, seconds } = scenario.load
-  const began = performance.now()
-  const load = startLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger })
-  const commits = watchCommits(view, topics.dispatcherGroup, topics.events)
-  await warmedUp(world, scenario.processes)
-  const injected: Injected[] = []
-  for (const fault of scenario.faults) {
-    const result = await suffer(world, fault, problems)
-    injected.push(result)
-    const { what, from, recoveredAt } = result
-    say(
-      recoveredAt === undefined
-        ? `${what}: no recovery`
-        : `${what}: recovered after ${Math.round(recoveredAt - from)} ms`,
-    )
-    if (recoveredAt === undefined) break
+  const commits = watchCommits(view, dispatcherGroup, events)
+  let injected: readonly Injected[]
+  try {
+    injected = await underLoad(world, scenario, problems, say)
+    say('no more load; waiting until all is delivered')
+    const ids = scenario.destinations.map(({ id }) => id)
+    await ledger.settled(ids, giveUpMs * patience)
+    for (const [name, code] of await stopAll(fleet))
+      if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
+  } finally {
+    problems.push(...(await commits.stop()))
   }
-  await delay(Math.max(calmMs.to, began + seconds * 1_000 - performance.now()))
-  await load.stop()
-  say('no more load; waiting until all is delivered')
-  await ledger.settled(ids, giveUpMs * patience)
-  await Promise.all(
-    fleet.members().map(async member => {
-      const code = await fleet.stop(member)
-      if (code !== 0) problems.push(`${member.name} ended with exit code ${code}`)
-    }),
-  )
-  problems.push(...(await commits.stop()), ...(await uncommitted(world)))
+  problems.push(...(await uncommitted(world)))
   return { injected, problems }
+}
+
+const stopAll = (fleet: Fleet): Promise<(readonly [name: string, code: number | null])[]> =>
+  Promise.all(fleet.members().map(async member => [member.name, await fleet.stop(member)] as const))
+
+/** One fault after another; the first one without recovery is the last. */
+async function underLoad(world: World, scenario: Scenario, problems: string[], say: (line: string) => void) {
+  const { cluster, pipeline, ledger } = world
+  const { perSecond, seconds } = scenario.load
+  const { codec, topics } = pipeline
+  const injected: Injected[] = []
+  const until = performance.now() + seconds * 1_000
+  const load = startLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger })
+  try {
+    await warmedUp(world, scenario.processes)
+    for (const fault of scenario.faults) {
+      const result = await suffer(world, fault, problems)
+      injected.push(result)
+      const { what, from, recoveredAt } = result
+      if (recoveredAt === undefined) {
+        say(`${what}: no recovery`)
+        break
+      }
+      say(`${what}: recovered after ${Math.round(recoveredAt - from)} ms`)
+    }
+    await delay(Math.max(calmMs.to, until - performance.now()))
+  } finally {
+    await load.stop()
+  }
+  return injected
 }
 
 /** Every partition delivers, and every process has a share of them. */
