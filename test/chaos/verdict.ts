@@ -79,6 +79,7 @@ export function judge(evidence: Evidence): Findings {
   const failures = [...problems]
 
   if (fates.lost.length > 0) failures.push(`lost: ${some(fates.lost)}`)
+  if (fates.waiting > 0) failures.push(`still in a retry topic although nothing stands in the way: ${fates.waiting}`)
   if (fates.deadLettered > 0) failures.push(`dead-lettered although their endpoint works: ${fates.deadLettered}`)
   if (excess.length > 0) failures.push(`delivered again without a reason: ${some(excess)}`)
   for (const [index, recovery] of recoveries.entries()) {

@@ -63,7 +63,9 @@ export async function openWorld(scenario: Scenario, chance: Chance, patience: nu
         webhooks: [{ url: receiver.url(id), headers: { [processHeader]: ownName } }],
       })),
     }
-    const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))
+    const start = (): Promise<Pipeline> => startPipeline(configuration, cluster.proxiedBrokers.join(','))
+    // On a busy machine one of three brokers may not have heard yet of a topic that another one has just made: no fault of these scenarios.
+    const pipeline = opened(await start().catch(start))
     const fleet = opened(createFleet(pipeline.configFile, cluster.proxiedBrokers, directory))
     const view = opened(await createKafkaView(cluster.brokers))
     return { chance, cluster, proxies, pipeline, fleet, receiver, ledger, view, patience, close }

@@ -21,8 +21,8 @@ export interface Pipeline {
   readonly topics: TopicNames
   readonly configFile: string
   readonly codec: EventCodec
-  /** Starts `hookline run`; several at once are several processes of one installation. */
-  run(): Promise<RunningService>
+  /** Starts `hookline run`; several at once are several processes of one installation. `own` is added to its environment. */
+  run(own?: NodeJS.ProcessEnv): Promise<RunningService>
   /** Replaces the configuration file; running services take it over. */
   configure(change: Change): Promise<void>
   /** Resolves when Kafka has them. */
@@ -36,7 +36,10 @@ export interface Pipeline {
 }
 
 /** What is said of topics is added to what they are anyway. */
-type Change = object & { readonly topics?: { readonly partitions: number; readonly replicationFactor: number } }
+interface Change {
+  readonly topics?: { readonly partitions: number; readonly replicationFactor: number }
+  readonly [key: string]: unknown
+}
 
 export async function startPipeline(config: Change, brokers = process.env['KAFKA_BROKERS'] ?? ''): Promise<Pipeline> {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-test-'))
@@ -59,8 +62,13 @@ export async function startPipeline(config: Change, brokers = process.env['KAFKA
   // The installation's own broker may be another one than the run's.
   const env = { ...process.env, KAFKA_BROKERS: brokers }
   const command = (...words: readonly string[]): Promise<string> => hookline(configFile, words, env)
-  await command('topics', 'apply')
-  await command('schemas', 'register')
+  try {
+    await command('topics', 'apply')
+    await command('schemas', 'register')
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true })
+    throw error
+  }
   const kafka = createKafka({ brokers: brokers.split(','), clientId: 'test', tls: undefined, sasl: undefined }, silent)
   const codec = await createEventCodec({
     registry: createRegistry({ url: registry, auth: undefined }),
@@ -74,8 +82,8 @@ export async function startPipeline(config: Change, brokers = process.env['KAFKA
     topics,
     configFile,
     codec,
-    run: async () => {
-      const service = await startService(configFile, logFile, env)
+    run: async (own = {}) => {
+      const service = await startService(configFile, logFile, { ...env, ...own })
       running.add(service)
       return service
     },
