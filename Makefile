@@ -1,6 +1,6 @@
 # The front door. Everything is installed by the project's own files; Kafka and the registry are found or started.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dev test test-containers chaos clean
+.PHONY: help setup demo dev test test-containers chaos bench clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -27,9 +27,12 @@ test-containers: setup ## the Kafka contract suites against a broker in Docker; 
 chaos: setup ## faults from outside under load, a table of what became of each event; SEED=n, ONLY=name,name, PATIENCE=n, JSON=file
 	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/chaos/main.ts
 
+bench: setup ## deliveries a CPU second, latency, memory, crashes, each next to its bar; ROWS=name,name, more in docs/performance/README.md
+	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/bench/bench.ts
+
 # Kafka's data is a Docker volume when it ran in a container; its name lies beside the rest.
 clean: DATA = $(or $(DATA_DIR),.hookline)
 clean: ## remove what `make dev` keeps and what was built
 	@if [ -f '$(DATA)/kafka/docker-volume' ]; then docker volume rm --force "$$(cat '$(DATA)/kafka/docker-volume')" >/dev/null; fi
-	@rm -rf '$(DATA)/kafka' '$(DATA)/registry' dist coverage
+	@rm -rf '$(DATA)/kafka' '$(DATA)/registry' '$(DATA)/bench' dist coverage
 	@rmdir '$(DATA)' 2>/dev/null || true

@@ -1,0 +1,85 @@
+/** What a measured value has to keep to. */
+export type Bound = { readonly atLeast: number } | { readonly atMost: number }
+
+export interface Bar {
+  /** Without it the build of a release fails. Absent: only told. */
+  readonly must?: Bound
+  /** Where it is to get to. */
+  readonly aim?: Bound
+}
+
+/** One measured value, next to its bar. */
+export interface Finding extends Bar {
+  /** Who was measured, and where: `hookline got, 20 ms`. */
+  readonly subject: string
+  /** What was measured, with its unit. */
+  readonly what: string
+  readonly measured: number
+}
+
+export type Verdict = 'aim reached' | 'holds' | 'FAILS' | 'short of the aim' | ''
+
+export function verdictOf({ measured, must, aim }: Finding): Verdict {
+  // No number at all keeps to nothing.
+  if (must !== undefined && !keepsTo(measured, must)) return 'FAILS'
+  if (aim !== undefined && keepsTo(measured, aim)) return 'aim reached'
+  if (must !== undefined) return 'holds'
+  return aim === undefined ? '' : 'short of the aim'
+}
+
+const keepsTo = (measured: number, bound: Bound): boolean =>
+  'atLeast' in bound ? measured >= bound.atLeast : measured <= bound.atMost
+
+const none: Bound = { atMost: 0 }
+
+/** The bars of all rows, in one place. */
+export const bars = {
+  lost: { must: none },
+  /** Where nobody dies. */
+  duplicates: { must: none },
+  /** Against the bare loop with the same client, in the same run. */
+  ofBareLoop: {
+    got: { must: { atLeast: 0.9 } },
+    undici: { must: { atLeast: 0.75 } },
+  } as Readonly<Record<string, Bar>>,
+  ofRedpanda: { must: { atLeast: 2 } },
+  ofRedpandaTuned: { aim: { atLeast: 1.1 } },
+  /** MB, by calls in flight. */
+  peakMemory: {
+    512: { must: { atMost: 300 }, aim: { atMost: 200 } },
+    4096: { must: { atMost: 450 }, aim: { atMost: 300 } },
+  } as Readonly<Record<number, Bar>>,
+  /** Resident memory of the last quarter of a long run against its second quarter. */
+  memoryGrowth: { must: { atMost: 1.1 }, aim: { atMost: 1.02 } },
+  /** Milliseconds. */
+  liveP99: { must: { atMost: 38 }, aim: { atMost: 32 } },
+  healthyInTime: { must: { atLeast: 0.999 } },
+  /** Milliseconds. */
+  isolatedP99: { must: { atMost: 60 } },
+  /** Against the same load without the dead destination. */
+  isolatedP99Ratio: { aim: { atMost: 1.1 } },
+  /** Seconds. */
+  firstDelivery: { must: { atMost: 1.5 } },
+  /** Duplicates after a SIGKILL, in seconds of traffic. */
+  repeated: { must: { atMost: 1 }, aim: { atMost: 0.2 } },
+  /** Seconds from a SIGKILL to the next delivery. */
+  nextDelivery: { must: { atMost: 10 }, aim: { atMost: 6 } },
+  /** Microseconds of CPU. */
+  parkAndRelease: { must: { atMost: 60 } },
+  /** Of a core. */
+  idle: { must: { atMost: 0.02 } },
+} as const satisfies Record<string, Bar | Readonly<Record<string, Bar>>>
+
+/**
+ * Deliveries a CPU second that were measured side by side once, by milliseconds to the answer. By way of the bare loop, which every run
+ * measures, they say where a peer would stand in a run that it takes no part in.
+ */
+export const recorded: Readonly<
+  Record<'bare undici' | 'redpanda' | 'redpanda-tuned', Readonly<Record<number, number>>>
+> = {
+  'bare undici': { 0: 30_900, 20: 26_100, 200: 15_000 },
+  /** Redpanda Connect 4.105 as shipped. */
+  redpanda: { 0: 10_000, 20: 8_600, 200: 6_800 },
+  /** The same, rebuilt with its connection pool raised. */
+  'redpanda-tuned': { 0: 26_900, 20: 23_000, 200: 16_100 },
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto'
+import { partitions } from '../installation.ts'
+import type { LoopSettings } from './bare-loop-process.ts'
+import { type Forwarder, startNode, targetsOf } from './forwarder.ts'
+
+const program = new URL('bare-loop-process.ts', import.meta.url).pathname
+
+/** The least that can forward at all with these packages: what Hookline's own work is measured against. */
+export const bareLoop = (client: LoopSettings['client']): Forwarder => ({
+  name: `bare ${client}`,
+  start(job) {
+    const settings: LoopSettings = {
+      client,
+      brokers: job.stage.brokers,
+      topic: job.installation.topics.events,
+      group: `${job.installation.topics.events}.bare-${randomUUID()}`,
+      url: targetsOf(job)[0].url,
+      inFlight: job.inFlight,
+      partitions,
+    }
+    return startNode(job, program, [JSON.stringify(settings)])
+  },
+})

@@ -1,0 +1,70 @@
+import { parsePeer } from './forwarders/peer.ts'
+
+export const rowNames = ['delivery', 'memory', 'live', 'isolation', 'start', 'crash', 'retries', 'idle'] as const
+export type RowName = (typeof rowNames)[number]
+
+export interface Options {
+  readonly rows: readonly RowName[]
+  readonly transports: readonly string[]
+  readonly peers: readonly { readonly name: string; readonly command: string }[]
+  readonly runs: number
+  readonly scale: number
+  /** Whether a must that does not hold fails the run. */
+  readonly gates: boolean
+  readonly profile: boolean
+  /** All rows with their own counts: what the documentation is made of. */
+  readonly isFull: boolean
+}
+
+const usualRuns = 3
+
+/** What to measure, from the variables of `make bench`. @throws RangeError with what a variable may be */
+export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly string[]): Options {
+  const given = (name: string): string | undefined => env[name]?.trim() || undefined
+  const rows = chosen('ROWS', given('ROWS'), rowNames)
+  const transports = chosen('TRANSPORTS', given('TRANSPORTS'), knownTransports)
+  const profile = oneOf('PROFILE', given('PROFILE') ?? '0', ['0', '1']) === '1'
+  const runs = positive('RUNS', given('RUNS') ?? String(profile ? 1 : usualRuns))
+  if (!Number.isInteger(runs)) throw new RangeError(`RUNS must be a whole number, not ${runs}`)
+  const scale = positive('SCALE', given('SCALE') ?? '1')
+  return {
+    rows,
+    transports,
+    // One a line: a command may hold anything else.
+    peers: (given('PEER') ?? '').split('\n').filter(Boolean).map(parsePeer),
+    runs,
+    scale,
+    // A profiled process pays for the profile.
+    gates: !profile && oneOf('GATES', given('GATES') ?? 'on', ['on', 'off']) === 'on',
+    profile,
+    isFull:
+      rows.length === rowNames.length &&
+      transports.length === knownTransports.length &&
+      scale === 1 &&
+      runs >= usualRuns &&
+      !profile,
+  }
+}
+
+function chosen<Name extends string>(
+  variable: string,
+  text: string | undefined,
+  known: readonly Name[],
+): readonly Name[] {
+  if (text === undefined) return known
+  const asked = text.split(',').map(each => each.trim())
+  return asked.map(name => oneOf(variable, name, known))
+}
+
+function oneOf<Name extends string>(variable: string, text: string, known: readonly Name[]): Name {
+  const found = known.find(name => name === text)
+  if (found === undefined) throw new RangeError(`${variable}: '${text}' is none of ${known.join(', ')}`)
+  return found
+}
+
+function positive(variable: string, text: string): number {
+  const number = Number(text)
+  if (!(number > 0 && number < Number.POSITIVE_INFINITY))
+    throw new RangeError(`${variable} must be a number above 0, not ${text}`)
+  return number
+}

@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process'
+
+/** Who runs where. */
+export interface Pinning {
+  /** The core of the forwarder; undefined: wherever the kernel puts it. */
+  readonly forwarder: number | undefined
+  /** What to know about the figures that come out. */
+  readonly note: string
+}
+
+export const unpinned = (why: string): Pinning => ({ forwarder: undefined, note: `nothing is pinned: ${why}` })
+
+/** `0-2,5` → 0, 1, 2, 5 */
+export function coresOf(list: string): readonly number[] {
+  return list
+    .trim()
+    .split(',')
+    .flatMap(part => {
+      const [first = Number.NaN, last = first] = part.split('-').map(Number)
+      return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+    })
+}
+
+/** Puts this process and all that it starts from now on on the first core that it may have, and keeps the last one for the forwarder. */
+export function pinSelf(): Pinning {
+  try {
+    const printed = execFileSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' })
+    const cores = coresOf(printed.slice(printed.lastIndexOf(':') + 1))
+    const [support, forwarder] = [cores[0], cores.at(-1)]
+    if (support === undefined || support === forwarder) return unpinned('there is only one core')
+    execFileSync('taskset', ['-acp', String(support), String(process.pid)])
+    return { forwarder, note: `forwarder on core ${forwarder}; broker, receiver and producer on core ${support}` }
+  } catch (error) {
+    return unpinned((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no taskset here' : (error as Error).message)
+  }
+}
+
+/** The command that runs another one on a core. */
+export function pinned(
+  core: number | undefined,
+  command: string,
+  args: readonly string[],
+): { readonly command: string; readonly args: readonly string[] } {
+  return core === undefined ? { command, args } : { command: 'taskset', args: ['-c', String(core), command, ...args] }
+}

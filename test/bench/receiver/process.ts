@@ -1,0 +1,77 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { numberIn } from '../events.ts'
+import { Ledger, type Script } from './ledger.ts'
+import { mortalPath, type Order, type SampleRequest, type Word } from './protocol.ts'
+
+/* The endpoint of every measured delivery, a process of its own. It shares a core with the broker: each request costs as little as Node allows. */
+
+const progressEveryMs = 100
+/** All of a forwarder's connections come at once. */
+const backlog = 8_192
+const success: readonly string[] = ['Content-Length', '0']
+
+const idle: Script = { first: 0, count: 0, delayMs: 0, failsOneIn: 0, isDead: false, marks: [], keepsLog: false }
+let script = idle
+let ledger = new Ledger(script)
+let sample: SampleRequest | undefined
+let told = 0
+
+const tell = (word: Word): void => void process.send?.(word)
+const now = (): number => performance.timeOrigin + performance.now()
+
+function take(request: IncomingMessage, response: ServerResponse): void {
+  let body: Buffer | undefined
+  request.on('data', (chunk: Buffer) => {
+    body = body === undefined ? chunk : Buffer.concat([body, chunk])
+  })
+  if (script.isDead && request.url === mortalPath) return
+  request.on('end', () => {
+    sample ??= { headers: request.headers, body: body?.toString('latin1') ?? '' }
+    const number = body && numberIn(body)
+    const succeeds = ledger.arrived(number)
+    if (script.delayMs === 0) answer(response, number, succeeds)
+    else setTimeout(answer, script.delayMs, response, number, succeeds)
+  })
+}
+
+function answer(response: ServerResponse, number: number | undefined, succeeds: boolean): void {
+  // Who asked is gone, and will not know that this was a success.
+  if (response.destroyed) return
+  response.sendDate = false
+  response.writeHead(succeeds ? 200 : 503, success as string[]).end()
+  if (!succeeds) return
+  const at = now()
+  const mark = ledger.succeeded(number, at)
+  if (mark !== undefined) tell({ kind: 'mark', delivered: mark, at })
+}
+
+process.on('message', (order: Order) => {
+  switch (order.kind) {
+    case 'begin':
+      script = order.script
+      ledger = new Ledger(script)
+      sample = undefined
+      told = 0
+      return tell({ kind: 'begun' })
+    case 'tell':
+      return tell({ kind: 'tally', tally: ledger.tally(), sample })
+  }
+})
+
+setInterval(() => {
+  if (ledger.delivered === told) return
+  told = ledger.delivered
+  tell({ kind: 'progress', delivered: told })
+}, progressEveryMs)
+
+// Connections are the forwarder's to end: none is closed for being idle or slow.
+const server = createServer(
+  { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 600_000, connectionsCheckingInterval: 600_000 },
+  take,
+)
+server.listen({ host: '127.0.0.1', port: 0, backlog }, () => {
+  tell({ kind: 'listening', port: (server.address() as AddressInfo).port })
+})
+// It ends with whoever started it, however that ended.
+process.on('disconnect', () => process.exit(0))

@@ -1,0 +1,59 @@
+import { type Bound, type Finding, type Verdict, verdictOf } from './bars.ts'
+import type { Figures, Outcome } from './rows/row.ts'
+
+/** One row's outcome with its name. */
+export interface NamedOutcome extends Outcome {
+  readonly row: string
+}
+
+export const failuresOf = (outcomes: readonly NamedOutcome[]): readonly Finding[] =>
+  outcomes.flatMap(({ findings }) => findings).filter(finding => verdictOf(finding) === 'FAILS')
+
+/** What was measured and what it has to keep to, as Markdown that reads well on a terminal too. */
+export function reportOf(outcomes: readonly NamedOutcome[]): string {
+  return outcomes.map(outcome => [`## ${outcome.row}`, ...tables(outcome)].join('\n\n')).join('\n\n')
+}
+
+function tables({ figures, findings }: Outcome): readonly string[] {
+  const header = ['', 'measured', '', 'must', 'aim', '']
+  const lines = findings.map(finding => [
+    finding.subject,
+    finding.what,
+    shown(finding.measured),
+    bound(finding.must),
+    bound(finding.aim),
+    verdictOf(finding) satisfies Verdict,
+  ])
+  return [...sheets(figures), ...(lines.length > 0 ? [table(header, lines)] : [])]
+}
+
+/** Figures with the same columns make one table. */
+function sheets(figures: readonly Figures[]): readonly string[] {
+  const byColumns = Map.groupBy(figures, each => Object.keys(each).join('\n'))
+  return [...byColumns.values()].map(lines =>
+    table(
+      Object.keys(lines[0] ?? {}),
+      lines.map(line => Object.values(line).map(each => (typeof each === 'number' ? shown(each) : each))),
+    ),
+  )
+}
+
+function bound(value: Bound | undefined): string {
+  if (value === undefined) return ''
+  return 'atLeast' in value ? `≥ ${shown(value.atLeast)}` : `≤ ${shown(value.atMost)}`
+}
+
+/** Three digits that count; whole numbers whole. */
+export function shown(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? 'never' : '-'
+  if (Number.isInteger(value) || Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US')
+  return String(Number(value.toPrecision(3)))
+}
+
+function table(header: readonly string[], lines: readonly (readonly string[])[]): string {
+  const widths = header.map((name, column) => Math.max(name.length, ...lines.map(line => line[column]?.length ?? 0)))
+  const row = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`
+  const rule = `|${widths.map(width => '-'.repeat(width + 2)).join('|')}|`
+  return [row(header), rule, ...lines.map(row)].join('\n')
+}

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { bars } from '../bars.ts'
+import type { Job } from '../forwarders/forwarder.ts'
+import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { createInstallation } from '../installation.ts'
+import { type Live, live, warm } from '../live.ts'
+import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
+
+interface CrashPlan {
+  readonly perSecond: number
+  readonly seconds: number
+}
+
+const delayMs = 20
+const inFlight = 512
+/** The load has gone on evenly for this long when the process is killed. */
+const killAfterMs = 4_000
+/** Calls of the killed process are still being answered this long; no new process is there so soon. */
+const lastAnswersMs = 250
+
+/** SIGKILL under load, and a new process at once: what is lost, what comes twice, when it goes on. */
+export async function crashRow(bench: Bench): Promise<Outcome> {
+  const plan = { perSecond: 1_000, seconds: Math.max(15, scaledSeconds(bench, 20)) }
+  const { perSecond } = plan
+  const figures: Figures[] = []
+  for (let run = 1; run <= bench.runs; run++) {
+    const { lost, duplicates, nextAfter } = await crash(bench, plan)
+    figures.push({ run, lost, 'seconds of traffic twice': duplicates / perSecond, 'next delivery after s': nextAfter })
+    bench.say(`killed: lost ${lost}, ${duplicates} twice, next delivery after ${nextAfter.toFixed(1)} s`)
+  }
+  const worst = (what: string): number => Math.max(...figures.map(each => Number(each[what])))
+  const subject = `hookline ${bench.transports[0]}, killed at ${perSecond}/s`
+  const finding = (what: string, bar: (typeof bars)[keyof typeof bars]) => ({
+    subject,
+    what,
+    measured: worst(what),
+    ...bar,
+  })
+  return {
+    findings: [
+      finding('lost', bars.lost),
+      finding('seconds of traffic twice', bars.repeated),
+      finding('next delivery after s', bars.nextDelivery),
+    ],
+    figures,
+  }
+}
+
+async function crash({ stage, transports, say }: Bench, { perSecond, seconds }: CrashPlan) {
+  const installation = await createInstallation(stage)
+  const job: Job = { stage, installation, inFlight }
+  const forwarder = hooklineForwarder(transports[0] ?? '')
+  let running = await forwarder.start(job)
+  let killedAt = 0
+  const killAndStart = async (): Promise<void> => {
+    await delay(killAfterMs)
+    killedAt = performance.timeOrigin + performance.now()
+    await running.kill()
+    running = await forwarder.start(job)
+  }
+  say(`${forwarder.name}: ${perSecond} events a second for ${seconds} s, SIGKILL after ${killAfterMs / 1_000} s`)
+  try {
+    await warm(stage, installation, running, delayMs)
+    const run = await live(stage, installation, { perSecond, seconds, delayMs, meanwhile: killAndStart })
+    return { lost: run.lost, duplicates: run.duplicates, nextAfter: nextAfter(run, killedAt) }
+  } finally {
+    await running.stop()
+    await installation.close()
+  }
+}
+
+/** Seconds from the kill to the first success that is the new process's. */
+function nextAfter({ log }: Live, killedAt: number): number {
+  const next = log.times.find(at => at > killedAt + lastAnswersMs)
+  return ((next ?? Number.POSITIVE_INFINITY) - killedAt) / 1_000
+}

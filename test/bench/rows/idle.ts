@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { bars } from '../bars.ts'
+import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { createInstallation } from '../installation.ts'
+import { meter, warm } from '../live.ts'
+import { profileOf } from '../profile.ts'
+import { type Bench, type Outcome, scaledSeconds } from './row.ts'
+
+const settleMs = 3_000
+
+/** CPU of a process that has worked and now has nothing to do. */
+export async function idleRow(bench: Bench): Promise<Outcome> {
+  const { stage, transports } = bench
+  const installation = await createInstallation(stage)
+  const forwarder = hooklineForwarder(transports[0] ?? '')
+  const process = await forwarder.start({ stage, installation, inFlight: 512, profile: bench.profile })
+  try {
+    await warm(stage, installation, process, 0)
+    await delay(settleMs)
+    const seconds = scaledSeconds(bench, 15)
+    const read = meter(process)
+    await delay(seconds * 1_000)
+    const { cpuShare, window } = read()
+    await process.stop()
+    bench.say(`${forwarder.name}: idle for ${seconds} s, ${(cpuShare * 100).toFixed(2)} % of a core`)
+    return {
+      findings: [{ subject: `${forwarder.name}, idle`, what: 'CPU of a core', measured: cpuShare, ...bars.idle }],
+      figures: [{ forwarder: forwarder.name, seconds, 'CPU of a core': cpuShare }],
+      profiles: await profileOf(`${forwarder.name}, idle`, { profile: process.profile, window }),
+    }
+  } finally {
+    await process.stop()
+    await installation.close()
+  }
+}

@@ -1,0 +1,70 @@
+import { bars, type Finding } from '../bars.ts'
+import { bareLoop } from '../forwarders/bare-loop.ts'
+import type { Forwarder } from '../forwarders/forwarder.ts'
+import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { createInstallation } from '../installation.ts'
+import { type Live, live, meter, quantile, type Reading, warm } from '../live.ts'
+import { profileOf } from '../profile.ts'
+import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
+
+const perSecond = 1_000
+const delayMs = 20
+const inFlight = 512
+/** The first seconds of a load find code that is not compiled for it yet. */
+const skippedSeconds = 3
+
+/** Append to answer under an even load, far below what the forwarder could do. */
+export async function liveRow(bench: Bench): Promise<Outcome> {
+  const ours = bench.transports.map(hooklineForwarder)
+  const figures: Figures[] = []
+  const findings: Finding[] = []
+  const profiles: string[] = []
+  for (const forwarder of [bareLoop('undici'), ...bench.peers, ...ours]) {
+    const measured = await runUnderLoad(bench, forwarder)
+    const { run, cpuShare, peakMb } = measured
+    profiles.push(...(await profileOf(`${forwarder.name}, live`, measured)))
+    const passages = run.passages.slice(skippedSeconds * perSecond)
+    const p99 = quantile(passages, 0.99)
+    figures.push({
+      forwarder: forwarder.name,
+      'p50 ms': quantile(passages, 0.5),
+      'p99 ms': p99,
+      'p99.9 ms': quantile(passages, 0.999),
+      'CPU of a core': cpuShare,
+      'peak MB': Math.round(peakMb),
+      lost: run.lost,
+      duplicates: run.duplicates,
+    })
+    bench.say(`${forwarder.name}: p99 ${p99.toFixed(1)} ms`)
+    if (!ours.includes(forwarder)) continue
+    const subject = `${forwarder.name}, ${perSecond}/s, ${delayMs} ms`
+    findings.push(
+      { subject, what: 'p99 ms', measured: p99, ...bars.liveP99 },
+      { subject, what: 'lost', measured: run.lost, ...bars.lost },
+      { subject, what: 'delivered twice', measured: run.duplicates, ...bars.duplicates },
+    )
+  }
+  return { findings, figures, profiles }
+}
+
+interface UnderLoad extends Reading {
+  readonly run: Live
+  readonly profile: string | undefined
+}
+
+async function runUnderLoad(bench: Bench, forwarder: Forwarder): Promise<UnderLoad> {
+  const { stage } = bench
+  const seconds = skippedSeconds + scaledSeconds(bench, 30)
+  bench.say(`${forwarder.name}: ${perSecond} events a second for ${seconds} s`)
+  const installation = await createInstallation(stage)
+  const process = await forwarder.start({ stage, installation, inFlight, profile: bench.profile })
+  try {
+    await warm(stage, installation, process, delayMs)
+    const read = meter(process)
+    const run = await live(stage, installation, { perSecond, seconds, delayMs })
+    return { run, profile: process.profile, ...read() }
+  } finally {
+    await process.stop()
+    await installation.close()
+  }
+}

@@ -1,0 +1,61 @@
+import { bars, type Finding } from '../bars.ts'
+import { drain } from '../drain.ts'
+import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { createInstallation } from '../installation.ts'
+import { profileOf } from '../profile.ts'
+import { median, type Point, slope } from '../statistics.ts'
+import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
+
+const delayMs = 20
+const inFlight = 512
+
+/** Resident memory over a long run. */
+export async function memoryRow(bench: Bench): Promise<Outcome> {
+  const figures: Figures[] = []
+  const findings: Finding[] = []
+  const profiles: string[] = []
+  for (const transport of bench.transports) {
+    // A minute or so with each.
+    const count = scaled(bench, transport === 'got' ? 300_000 : 1_000_000)
+    bench.say(`hookline ${transport}: ${count} events, ${inFlight} in flight`)
+    const installation = await createInstallation(bench.stage)
+    await installation.fill(count)
+    const job = { stage: bench.stage, installation, inFlight, profile: bench.profile }
+    const run = await drain(hooklineForwarder(transport), job, { count, delayMs, samplesMemory: true })
+    await installation.close()
+    const { growth, perMillion } = growthOf(run.memory, count)
+    figures.push({
+      transport,
+      events: count,
+      'peak MB': Math.round(run.peakMb),
+      'growth, last to second quarter': growth,
+      'MB a million events': perMillion,
+      lost: run.lost,
+      duplicates: run.duplicates,
+    })
+    bench.say(`hookline ${transport}: peak ${Math.round(run.peakMb)} MB, ${perMillion.toFixed(1)} MB a million events`)
+    const subject = `hookline ${transport}, ${count} events`
+    profiles.push(...(await profileOf(subject, run)))
+    findings.push(
+      { subject, what: 'peak MB', measured: run.peakMb, ...bars.peakMemory[inFlight] },
+      { subject, what: 'memory, last to second quarter', measured: growth, ...bars.memoryGrowth },
+      { subject, what: 'lost', measured: run.lost, ...bars.lost },
+    )
+  }
+  return { findings, figures, profiles }
+}
+
+/** How resident memory goes on after the first quarter, in which it may grow to what the work needs. */
+export function growthOf(
+  samples: readonly Point[],
+  count: number,
+): { readonly growth: number; readonly perMillion: number } {
+  const between = (from: number, to: number): readonly Point[] =>
+    samples.filter(({ x }) => x >= from * count && x < to * count)
+  const level = (points: readonly Point[]): number =>
+    points.length > 0 ? median(points.map(({ y }) => y)) : Number.NaN
+  return {
+    growth: level(between(0.75, 1)) / level(between(0.25, 0.5)),
+    perMillion: slope(between(0.25, 1)) * 1e6,
+  }
+}

@@ -1,0 +1,85 @@
+import { bars, type Finding } from '../bars.ts'
+import { type Drain, drain } from '../drain.ts'
+import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { createInstallation } from '../installation.ts'
+import { profileOf } from '../profile.ts'
+import { median } from '../statistics.ts'
+import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
+
+const delayMs = 20
+const inFlight = 512
+/** Of the second half of the events every second one fails the first time: too few for the breaker to open. */
+const failsOneIn = 2
+/** Without these, what is measured is how the code was compiled. */
+const fewest = 20_000
+/** Shorter than the run, so that parking and releasing go on side by side. */
+const schedule = ['1s', '5s']
+
+/**
+ * What it costs to park a failed delivery in a retry topic and to take it up again, without the two attempts: the same events are delivered
+ * once without failures and once with them.
+ */
+export async function retriesRow(bench: Bench): Promise<Outcome> {
+  const figures: Figures[] = []
+  const findings: Finding[] = []
+  const profiles: string[] = []
+  for (const transport of bench.transports) {
+    const runs: Figures[] = []
+    for (let run = 1; run <= bench.runs; run++) {
+      const count = Math.max(fewest, scaled(bench, transport === 'got' ? 40_000 : 200_000))
+      const { plain, failing } = await pair(bench, transport, count)
+      const { attempt, parkAndRelease } = costsOf(plain, failing)
+      const { refused, lost, duplicates } = failing
+      runs.push({
+        transport,
+        run,
+        parked: refused,
+        'attempt µs': attempt,
+        'park and release µs': parkAndRelease,
+        lost,
+        duplicates,
+      })
+      bench.say(
+        `hookline ${transport}: attempt ${attempt.toFixed(0)} µs, park and release ${parkAndRelease.toFixed(0)} µs`,
+      )
+      profiles.push(...(await profileOf(`hookline ${transport}, retries`, failing)))
+    }
+    const all = (what: string): readonly number[] => runs.map(run => Number(run[what]))
+    const subject = `hookline ${transport}, 1 of 4 parked`
+    figures.push(...runs)
+    findings.push(
+      { subject, what: 'park and release µs', measured: median(all('park and release µs')), ...bars.parkAndRelease },
+      { subject, what: 'lost', measured: Math.max(...all('lost')), ...bars.lost },
+      { subject, what: 'delivered twice', measured: Math.max(...all('duplicates')), ...bars.duplicates },
+    )
+  }
+  return { findings, figures, profiles }
+}
+
+async function pair(
+  { stage, profile }: Bench,
+  transport: string,
+  count: number,
+): Promise<{ readonly plain: Drain; readonly failing: Drain }> {
+  const installation = await createInstallation(stage, { schedule })
+  await installation.fill(count)
+  const job = { stage, installation, inFlight, profile }
+  const forwarder = hooklineForwarder(transport)
+  const plain = await drain(forwarder, job, { count, delayMs })
+  await installation.forgetPositions()
+  const failing = await drain(forwarder, job, { count, delayMs, failsOneIn })
+  await installation.close()
+  return { plain, failing }
+}
+
+/** Microseconds of CPU. */
+export function costsOf(
+  plain: Pick<Drain, 'perCpuSecond' | 'cpuToTheEnd'>,
+  failing: Pick<Drain, 'cpuToTheEnd' | 'refused'>,
+): { readonly attempt: number; readonly parkAndRelease: number } {
+  const attempt = 1e6 / plain.perCpuSecond
+  // Each that failed has had one attempt more.
+  const parkAndRelease = ((failing.cpuToTheEnd - plain.cpuToTheEnd) * 1e6) / failing.refused - attempt
+  // Nothing is done for less than nothing: then the two runs were not alike.
+  return { attempt, parkAndRelease: parkAndRelease > 0 ? parkAndRelease : Number.NaN }
+}

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { bars, type Finding } from '../bench/bars.ts'
+import { transports } from '../bench/forwarders/hookline.ts'
+import { quantile } from '../bench/live.ts'
+import { unpinned } from '../bench/pinning.ts'
+import { deliveryRow } from '../bench/rows/delivery.ts'
+import { healthyPassages } from '../bench/rows/isolation.ts'
+import type { Bench } from '../bench/rows/row.ts'
+import { openStage, type Stage } from '../bench/stage.ts'
+
+/* `make bench` in small, on whatever machine and however busy: only what no slowness can change, and ratios with much room. */
+
+/** Of a must that is a ratio: cold code and short runs cost both sides, but not alike. */
+const room = 1 / 3
+
+let stage: Stage
+let bench: Bench
+beforeAll(async () => {
+  stage = await openStage(unpinned('others run tests beside this one'))
+  bench = { stage, runs: 1, scale: 1, transports: transports(), peers: [], profile: false, say: () => {} }
+})
+afterAll(() => stage.close())
+
+// CPU time is read from /proc.
+const onLinux = process.platform === 'linux' ? describe : describe.skip
+
+onLinux('the benchmark in small', () => {
+  it('delivery: everything once, whole requests, at a price in proportion to the bare loop', async () => {
+    const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 3_000, others: 8_000 } }
+    const { findings, figures } = await deliveryRow(bench, plan)
+    const of = (what: string): readonly Finding[] => findings.filter(finding => finding.what === what)
+    for (const transport of bench.transports) {
+      const bare = transport === 'got' ? 'bare got' : 'bare undici'
+      const share = of(`of ${bare}`).find(({ subject }) => subject.startsWith(`hookline ${transport},`))?.measured
+      const { must } = bars.ofBareLoop[transport] as { must: { atLeast: number } }
+      expect({ transport, share }).toEqual({ transport, share: expect.any(Number) })
+      expect(share).toBeGreaterThan(must.atLeast * room)
+    }
+    for (const what of ['lost', 'delivered twice', 'requests of no event'])
+      expect(of(what).map(({ measured }) => measured)).toEqual(bench.transports.map(() => 0))
+    expect(of('runs with whole requests').map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
+    expect(figures.map(({ lost }) => lost)).toEqual(figures.map(() => 0))
+  })
+
+  it('isolation: a destination that takes more calls than there are places does not hold up the others', async () => {
+    // In the five seconds after which a call is given up, the dead one gets twice as many events as there are places in all.
+    const plan = { perSecond: 250, seconds: 5, inFlight: 64, perWebhook: 64 }
+    const transport = bench.transports[0] ?? ''
+    const without = await healthyPassages(bench, transport, plan, 'all answer')
+    const withDead = await healthyPassages(bench, transport, plan, 'one is dead')
+    expect(withDead).toHaveLength(1_125)
+    expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
+    // Waiting for a place takes seconds where an undisturbed event takes milliseconds.
+    expect(quantile(withDead, 0.75) / quantile(without, 0.75)).toBeLessThan(20)
+  })
+})

@@ -1,0 +1,178 @@
+import { describe, expect, it } from '@jest/globals'
+import { type Bar, type Verdict, verdictOf } from '../../bench/bars.ts'
+import { asEnvironment, filledIn, parsePeer } from '../../bench/forwarders/peer.ts'
+import { parseOptions, rowNames } from '../../bench/options.ts'
+import { type CpuProfile, packageOf, summarise } from '../../bench/profile.ts'
+import { failuresOf, reportOf, shown } from '../../bench/report.ts'
+
+describe('the verdict on a finding', () => {
+  const atMost: Bar = { must: { atMost: 38 }, aim: { atMost: 32 } }
+  const atLeast: Bar = { must: { atLeast: 0.9 } }
+  it.each<[string, number, Bar, Verdict]>([
+    ['on the aim', 32, atMost, 'aim reached'],
+    ['between aim and must', 38, atMost, 'holds'],
+    ['beyond the must', 38.1, atMost, 'FAILS'],
+    ['no number', Number.NaN, atMost, 'FAILS'],
+    ['never', Number.POSITIVE_INFINITY, atMost, 'FAILS'],
+    ['at least, on it', 0.9, atLeast, 'holds'],
+    ['at least, below it', 0.89, atLeast, 'FAILS'],
+    ['only an aim, missed', 1.2, { aim: { atMost: 1.1 } }, 'short of the aim'],
+    ['only an aim, reached', 1.1, { aim: { atMost: 1.1 } }, 'aim reached'],
+    ['no bar', 5, {}, ''],
+  ])('%s', (_, measured, bar, verdict) =>
+    expect(verdictOf({ subject: 'x', what: 'y', measured, ...bar })).toBe(verdict),
+  )
+})
+
+describe('the report', () => {
+  const outcome = {
+    row: 'live',
+    figures: [
+      { forwarder: 'bare undici', 'p99 ms': 31.416 },
+      { forwarder: 'hookline got', 'p99 ms': 40.2 },
+    ],
+    findings: [
+      { subject: 'hookline got', what: 'p99 ms', measured: 40.2, must: { atMost: 38 }, aim: { atMost: 32 } },
+      { subject: 'hookline got', what: 'lost', measured: 0, must: { atMost: 0 } },
+    ],
+  }
+
+  it('shows what was measured next to its bar', () => {
+    expect(reportOf([outcome])).toBe(`## live
+
+| forwarder    | p99 ms |
+|--------------|--------|
+| bare undici  | 31.4   |
+| hookline got | 40.2   |
+
+|              | measured |      | must | aim  |       |
+|--------------|----------|------|------|------|-------|
+| hookline got | p99 ms   | 40.2 | ≤ 38 | ≤ 32 | FAILS |
+| hookline got | lost     | 0    | ≤ 0  |      | holds |`)
+  })
+
+  it('names what fails', () => expect(failuresOf([outcome]).map(({ what }) => what)).toEqual(['p99 ms']))
+
+  it.each([
+    [0, '0'],
+    [12_345.6, '12,346'],
+    [0.012_345, '0.0123'],
+    [3, '3'],
+    [99.95, '100'],
+    [Number.NaN, '-'],
+    [Number.POSITIVE_INFINITY, 'never'],
+  ])('%p is shown as %s', (value, text) => expect(shown(value)).toBe(text))
+})
+
+describe('the variables of make bench', () => {
+  const known = ['got', 'undici']
+  const full = {
+    rows: rowNames,
+    transports: known,
+    peers: [],
+    runs: 3,
+    scale: 1,
+    gates: true,
+    profile: false,
+    isFull: true,
+  }
+
+  it('nothing given: everything, judged and published', () => expect(parseOptions({}, known)).toEqual(full))
+
+  it.each([
+    [{ ROWS: 'live, delivery' }, { rows: ['live', 'delivery'], isFull: false }],
+    [{ TRANSPORTS: 'undici' }, { transports: ['undici'], isFull: false }],
+    [{ GATES: 'off' }, { gates: false }],
+    [{ SCALE: '0.1' }, { scale: 0.1, isFull: false }],
+    [{ RUNS: '1' }, { runs: 1, isFull: false }],
+    [{ RUNS: '5' }, { runs: 5 }],
+    [{ PROFILE: '1' }, { profile: true, gates: false, runs: 1, isFull: false }],
+    [
+      { PEER: 'a=run {topic}\nb=go --to={url}' },
+      {
+        peers: [
+          { name: 'a', command: 'run {topic}' },
+          { name: 'b', command: 'go --to={url}' },
+        ],
+      },
+    ],
+  ])('%j', (env, change) => expect(parseOptions(env, known)).toEqual({ ...full, ...change }))
+
+  it.each([
+    [{ ROWS: 'speed' }, "ROWS: 'speed' is none of delivery, memory,"],
+    [{ TRANSPORTS: 'fetch' }, "TRANSPORTS: 'fetch' is none of got, undici"],
+    [{ GATES: 'no' }, "GATES: 'no' is none of on, off"],
+    [{ PROFILE: 'yes' }, "PROFILE: 'yes' is none of 0, 1"],
+    [{ RUNS: '0' }, 'RUNS must be a number above 0'],
+    [{ RUNS: '1.5' }, 'RUNS must be a whole number'],
+    [{ SCALE: 'half' }, 'SCALE must be a number above 0'],
+    [{ PEER: 'connect run' }, 'PEER must be name=command'],
+    [{ PEER: 'x=run {tpoic}' }, 'PEER x: {tpoic} is none of {brokers}'],
+  ])('%j is refused', (env, message) => expect(() => parseOptions(env, known)).toThrow(message))
+})
+
+describe("a peer's command", () => {
+  const values = { brokers: 'a:1,b:2', topic: 't.events', group: 'g', url: "http://h/it's", inFlight: '256' }
+
+  it('gets each value as one word of the shell; JSON and variables of the shell stay', () => {
+    const command = `run --brokers={brokers} --set '{"topic":1}' $\{HOME} {url} {inFlight}`
+    expect(filledIn(command, values)).toBe(
+      `run --brokers='a:1,b:2' --set '{"topic":1}' $\{HOME} 'http://h/it'\\''s' '256'`,
+    )
+  })
+
+  it('finds the same in its environment', () => {
+    expect(asEnvironment(values)).toMatchObject({ BENCH_BROKERS: 'a:1,b:2', BENCH_IN_FLIGHT: '256' })
+  })
+
+  it('may have a dash and a dot in its name', () => {
+    expect(parsePeer('redpanda-4.105=rpk run')).toEqual({ name: 'redpanda-4.105', command: 'rpk run' })
+  })
+})
+
+describe('a profile', () => {
+  const frame = (id: number, functionName: string, url: string) => ({
+    id,
+    callFrame: { functionName, url, lineNumber: 9 },
+  })
+  const profile: CpuProfile = {
+    nodes: [
+      frame(1, 'post', 'file:///x/node_modules/got/dist/index.js'),
+      frame(2, '', 'file:///x/src/core/delivery/lane.ts'),
+      frame(3, '(idle)', ''),
+      frame(4, '(garbage collector)', ''),
+    ],
+    startTime: 1_000_000,
+    // At 1,000,100, 1,000,200, … microseconds.
+    samples: [4, 1, 1, 2, 3, 1],
+    timeDeltas: [100, 100, 100, 100, 100, 100],
+  }
+
+  it('counts self time within the window, without what was idle, most first', () => {
+    expect(summarise(profile, { from: 1_000_200, to: 1_000_550 })).toEqual({
+      busyMs: expect.closeTo(0.3),
+      packages: [
+        { name: 'got', ms: 0.2, share: expect.closeTo(2 / 3) },
+        { name: 'src/core/delivery', ms: 0.1, share: expect.closeTo(1 / 3) },
+      ],
+      functions: [
+        { name: 'post got/dist/index.js:10', ms: 0.2, share: expect.closeTo(2 / 3) },
+        { name: '(anonymous) src/core/delivery/lane.ts:10', ms: 0.1, share: expect.closeTo(1 / 3) },
+      ],
+    })
+  })
+
+  it('of all time the collector is a package of its own', () => {
+    const { packages } = summarise(profile, { from: 0, to: Number.POSITIVE_INFINITY })
+    expect(packages.map(({ name }) => name)).toEqual(['got', '(garbage collector)', 'src/core/delivery'])
+  })
+
+  it.each([
+    ['file:///x/node_modules/@sindresorhus/is/dist/index.js', '@sindresorhus/is'],
+    ['file:///x/node_modules/got/node_modules/keyv/index.js', 'keyv'],
+    ['node:_http_agent', 'node:_http_agent'],
+    ['node:internal/streams/readable', 'node:internal/streams'],
+    ['file:///x/src/services/dispatcher/lanes.ts', 'src/services/dispatcher'],
+    ['', ''],
+  ])('package of %j', (url, name) => expect(packageOf(url)).toBe(name))
+})
