@@ -7,9 +7,9 @@ export interface BacklogLimits {
 }
 
 const mebibyte = 1024 * 1024
-/** For all partitions of a process together: what bounds its memory. */
-const inProcess = { records: 24_000, bytes: 64 * mebibyte }
-const inPartition: BacklogLimits = { records: 2_000, bytes: 8 * mebibyte, span: 20_000 }
+/** For all partitions of a process together: some 5 KB a record bound its memory, and it is twice the calls that a process can have under way. */
+const inProcess = { records: 10_000, bytes: 32 * mebibyte }
+const inPartition: BacklogLimits = { records: 1_000, bytes: 4 * mebibyte, span: 20_000 }
 /** With very many partitions: enough to keep calls under way. */
 const least = { records: 100, bytes: mebibyte / 2 }
 
