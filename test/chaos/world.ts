@@ -64,7 +64,7 @@ export async function openWorld(scenario: Scenario, chance: Chance, patience: nu
       })),
     }
     const start = (): Promise<Pipeline> => startPipeline(configuration, cluster.proxiedBrokers.join(','))
-    // On a busy machine one of three brokers may not have heard yet of a topic that another one has just made: no fault of these scenarios.
+    // A broker that has just started may not know a topic yet that it has just made: no fault of these scenarios.
     const pipeline = opened(await start().catch(start))
     const fleet = opened(createFleet(pipeline.configFile, cluster.proxiedBrokers, directory))
     const view = opened(await createKafkaView(cluster.brokers))

@@ -1,0 +1,31 @@
+import { expect, it } from '@jest/globals'
+import { killCoordinator, killLeader } from '../chaos/faults.ts'
+import { runScenario } from '../chaos/run.ts'
+import { withRetries } from '../chaos/scenarios.ts'
+
+/** The short form of `make chaos`; its time limits are those of a machine that has other things to do as well. */
+it('a leader and the coordinator are killed in mid-load with retries under way: what was acknowledged is delivered', async () => {
+  const row = await runScenario(
+    {
+      name: 'three-brokers',
+      shows: 'a leader and the coordinator killed, one after the other',
+      brokers: 3,
+      processes: 2,
+      load: { perSecond: 100, seconds: 5 },
+      destinations: withRetries,
+      delivery: { schedule: ['2s', '5s', '10s'] },
+      faults: [killLeader, killCoordinator],
+      limits: { duplicates: 'counted', recoveryMs: 15_000 },
+    },
+    { seed: 1, patience: 2 },
+  )
+  expect(row.failures).toEqual([])
+  expect(row).toMatchObject({ delivered: row.sent, lost: 0, deadLettered: 0 })
+  expect(row.faults.map(each => each.replace(/\d$/, 'n'))).toEqual([
+    'leader killed broker n',
+    'coordinator killed broker n',
+  ])
+  expect(row.recoveryMs).toBeGreaterThan(0)
+  // Retries were under way: more calls came in than successes.
+  expect(row.calls).toBeGreaterThan(row.delivered + row.duplicates)
+}, 240_000)
