@@ -1,8 +1,14 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
 import type { KafkaClient } from './client.ts'
 import { codeOfThrown, kafkaError, topicMissing } from './errors.ts'
 import { loadKafkajs } from './library.ts'
+
+/** Together ten seconds. */
+const hostedTries = 100
+const hostedAgainAfterMs = 100
+const notHostedYet: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
 
 /**
  * Connects with the first call. All reject with KafkaErrors. `describe` leaves out topics that do not exist; `create` resolves as well when
@@ -36,9 +42,23 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
       ask(`topic ${name} cannot be created`, async () => {
         const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
         const topic = { topic: name, numPartitions: partitions, replicationFactor, configEntries }
-        await admin.createTopics({ topics: [topic], waitForLeaders: true })
+        await admin.createTopics({ topics: [topic], waitForLeaders: false })
+        await untilHosted(admin, name)
       }),
     close: () => admin.disconnect(),
+  }
+}
+
+/** A busy broker does not know for a moment what was just created; kafkajs's own waiting takes that for a failure. */
+async function untilHosted(admin: Admin, topic: string): Promise<void> {
+  for (let left = hostedTries; ; left--) {
+    try {
+      await admin.fetchTopicMetadata({ topics: [topic] })
+      return
+    } catch (error) {
+      if (left === 1 || !notHostedYet.has(codeOfThrown(error))) throw error
+      await setTimeout(hostedAgainAfterMs)
+    }
   }
 }
 

@@ -24,10 +24,12 @@ export interface Share {
 export function shareOut(claimants: readonly Claimant[], all: readonly TopicPartition[]): readonly Share[] {
   const members = [...claimants].sort((a, b) => (a.memberId < b.memberId ? -1 : 1)).map(member => new Member(member))
   const ownerOf = owners(members)
-  const partitions = [...all].sort((a, b) => a.partition - b.partition || (a.topic < b.topic ? -1 : 1))
+  const partitions = [...all].sort(inOrder)
   const free = partitions.filter(partition => !ownerOf.has(keyOf(partition)))
   for (const partition of partitions) ownerOf.get(keyOf(partition))?.keep(partition)
-  for (const partition of free) leastOf(members, partition)?.get(partition)
+  // What fewer may have comes first: the rest makes up for it.
+  const choices = ({ topic }: TopicPartition): number => members.filter(({ topics }) => topics.has(topic)).length
+  for (const partition of free.toSorted((a, b) => choices(a) - choices(b))) leastOf(members, partition)?.get(partition)
   for (;;) {
     const move = nextMove(members)
     if (move === undefined) break
@@ -56,11 +58,8 @@ class Member {
   }
 
   get share(): Share {
-    return {
-      memberId: this.memberId,
-      partitions: this.#partitions,
-      surplus: this.#partitions.filter(each => this.#surplus.has(each)),
-    }
+    const partitions = this.#partitions.toSorted(inOrder)
+    return { memberId: this.memberId, partitions, surplus: partitions.filter(each => this.#surplus.has(each)) }
   }
 
   countOf(topic: string): number {
@@ -140,5 +139,8 @@ function nextMove(members: readonly Member[]): Move | undefined {
 }
 
 const gain = ({ partition: { topic }, from, to }: Move): number => from.countOf(topic) - to.countOf(topic)
+
+const inOrder = (a: TopicPartition, b: TopicPartition): number =>
+  a.partition - b.partition || (a.topic < b.topic ? -1 : 1)
 
 const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals'
+import { DispatcherHarness, ok } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+const ids = (harness: DispatcherHarness): unknown[] => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
+const write = (harness: DispatcherHarness, ...messages: readonly string[]): void => {
+  for (const id of messages) harness.write({ message: trackMessage(id, { userId: id }) })
+}
+
+/** One call can be under way at a time: the second message waits for the first. */
+async function setUp(answer: () => typeof ok | 'never' = () => ok) {
+  const harness = await DispatcherHarness.started({ answer, delivery: { maxInFlight: 1 } })
+  const partition = { topic: harness.topics.events, partition: 0 }
+  const revoke = async (): Promise<string[]> => {
+    const events: string[] = []
+    void harness.live.handlers?.onRevoking([partition]).then(() => events.push('idle'))
+    await harness.advance(1)
+    return events
+  }
+  return { harness, partition, revoke }
+}
+
+describe('a partition that is to be given up', () => {
+  it('starts nothing any more, and says when nothing is under way; the rest comes to the next owner', async () => {
+    const { harness, partition, revoke } = await setUp(() => 'never')
+    write(harness, 'a', 'b')
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['a'])
+    const events = await revoke()
+    await harness.advance(60_000)
+    expect([ids(harness), events]).toEqual([['a'], []])
+    harness.live.handlers?.onRevoked([partition])
+    await harness.advance(1)
+    expect(harness.service.health().live.find(({ name }) => name === 'progress')?.detail).toBe(
+      'oldest open record 0 ms',
+    )
+  })
+
+  it('is idle when the last call has ended, and that is committed', async () => {
+    const { harness, revoke } = await setUp()
+    write(harness, 'a')
+    await harness.advance(1)
+    expect(await revoke()).toEqual(['idle'])
+    expect(harness.log.committed('live', harness.topics.events)).toBe(1)
+  })
+
+  it('goes on in its order when the revocation is called off', async () => {
+    const { harness, revoke } = await setUp()
+    await revoke()
+    write(harness, 'a', 'b', 'c')
+    await harness.advance(1)
+    expect(ids(harness)).toEqual([])
+    void harness.live.handlers?.onRevoking([])
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe('while the group has not confirmed that we are its member', () => {
+  it('nothing is started; what was held back goes first when it has', async () => {
+    const { harness } = await setUp()
+    harness.live.confirmed = false
+    write(harness, 'a', 'b')
+    await harness.advance(60_000)
+    expect(ids(harness)).toEqual([])
+    harness.live.confirmed = true
+    write(harness, 'c')
+    harness.live.handlers?.onConfirmed()
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('what was held back and is no longer ours is dropped, and holds up nobody of the same user', async () => {
+    const { harness } = await setUp()
+    harness.live.confirmed = false
+    harness.write({ message: trackMessage('a', { userId: 'u' }) })
+    await harness.advance(1)
+    harness.live.confirmed = true
+    harness.live.rebalance()
+    harness.write({ message: trackMessage('b', { userId: 'u' }) })
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['a', 'b'])
+  })
+})
