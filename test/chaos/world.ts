@@ -63,9 +63,7 @@ export async function openWorld(scenario: Scenario, chance: Chance, patience: nu
         webhooks: [{ url: receiver.url(id), headers: { [processHeader]: ownName } }],
       })),
     }
-    const start = (): Promise<Pipeline> => startPipeline(configuration, cluster.proxiedBrokers.join(','))
-    // A broker that has just started may not know a topic yet that it has just made: no fault of these scenarios.
-    const pipeline = opened(await start().catch(start))
+    const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))
     const fleet = opened(createFleet(pipeline.configFile, cluster.proxiedBrokers, directory))
     const view = opened(await createKafkaView(cluster.brokers))
     return { chance, cluster, proxies, pipeline, fleet, receiver, ledger, view, patience, close }
