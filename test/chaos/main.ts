@@ -58,6 +58,7 @@ async function runAll({ seed, patience, selection }: Request, signal: AbortSigna
     } catch (error) {
       signal.throwIfAborted()
       broken.push(`FAILS  ${name} could not be run: ${(error as Error).message}`)
+      say(`could not be run: ${(error as Error).message}`)
     }
   }
   return { rows, broken }
