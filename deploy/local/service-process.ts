@@ -29,6 +29,8 @@ export interface RunningService {
   metrics(): Promise<ReadonlyMap<string, number>>
   /** Status and text of a path of the operators' server. */
   ask(path: string): Promise<{ readonly status: number; readonly text: string }>
+  /** Resolves with its exit code, whatever ends it; null: a signal. */
+  readonly exited: Promise<number | null>
   /** SIGTERM; resolves with its exit code. */
   stop(): Promise<number | null>
   /** SIGKILL: a crash. */
@@ -63,6 +65,7 @@ export async function startService(config: string, logFile: string, env = proces
   return {
     // It has printed something: so it was started.
     pid: child.pid as number,
+    exited,
     ready,
     ask,
     metrics: async () => parseMetrics((await ask('/metrics')).text),

@@ -1,11 +1,20 @@
 import kafkajs from 'kafkajs'
 
+export interface CommittedPosition {
+  readonly offset: number
+  readonly metadata: string
+}
+
 /** What tests do to a cluster from outside. */
 export interface AdminClient {
   /** Replaces a topic's own configuration. */
   setTopicConfig(topic: string, config: Readonly<Record<string, string>>): Promise<void>
   /** The committed offsets of a group, summed over the partitions of a topic. */
   committed(groupId: string, topic: string): Promise<number>
+  /** What the group has committed, partition by partition; offset -1: nothing. */
+  positions(groupId: string, topic: string): Promise<readonly CommittedPosition[]>
+  /** Who has which partition of the topic; undefined while the group rebalances. */
+  members(groupId: string, topic: string): Promise<ReadonlyMap<string, readonly number[]> | undefined>
   close(): Promise<void>
 }
 
@@ -24,6 +33,22 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
     committed: async (groupId, topic) => {
       const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] })
       return (offsets?.partitions ?? []).reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0)
+    },
+    positions: async (groupId, topic) => {
+      const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
+      const partitions = [...(found?.partitions ?? [])].sort((a, b) => a.partition - b.partition)
+      return partitions.map(({ offset, metadata }) => ({ offset: Number(offset), metadata: metadata ?? '' }))
+    },
+    members: async (groupId, topic) => {
+      const { groups } = await admin.describeGroups([groupId])
+      if (groups[0]?.state !== 'Stable') return undefined
+      const decode = kafkajs.AssignerProtocol.MemberAssignment.decode
+      return new Map(
+        groups[0].members.map(({ memberId, memberAssignment }) => [
+          memberId,
+          decode(memberAssignment)?.assignment[topic] ?? [],
+        ]),
+      )
     },
     close: () => admin.disconnect(),
   }

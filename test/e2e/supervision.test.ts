@@ -1,0 +1,35 @@
+import { expect, it } from '@jest/globals'
+import kafkajs from 'kafkajs'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { until } from '../support/kafka-admin.ts'
+import { startPipeline } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+/** Joins as soon as nobody else is in the group, with a protocol that is not ours. */
+async function occupy(groupId: string, topic: string): Promise<{ close(): Promise<void> }> {
+  const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')
+  const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING })
+  return until(async () => {
+    const consumer = kafka.consumer({ groupId, retry: { retries: 0, restartOnFailure: async () => false } })
+    const joined = new Promise<boolean>(resolve => {
+      consumer.on(consumer.events.GROUP_JOIN, () => resolve(true))
+      consumer.on(consumer.events.CRASH, () => resolve(false))
+    })
+    await consumer.connect()
+    await consumer.subscribe({ topic })
+    await consumer.run({ eachMessage: async () => undefined })
+    if (await joined) return { close: () => consumer.disconnect() }
+    await consumer.disconnect()
+    return undefined
+  })
+}
+
+it('a consumer that cannot join any more ends the process with 1, for whoever supervises it to see', async () => {
+  const pipeline = closing(await startPipeline({}))
+  const service = await pipeline.run()
+  process.kill(service.pid, 'SIGSTOP')
+  closing(await occupy(pipeline.topics.dispatcherGroup, pipeline.topics.events))
+  process.kill(service.pid, 'SIGCONT')
+  expect(await service.exited).toBe(1)
+})

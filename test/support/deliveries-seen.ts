@@ -1,0 +1,94 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A request that came in. Times are milliseconds of one monotonic clock. */
+export interface Seen {
+  readonly id: string
+  /** Which process sent it, as it says in the header `X-Process`. */
+  readonly process: string
+  readonly at: number
+  /** When it was answered, on a connection that was still there; undefined: not, or not yet. */
+  answeredAt: number | undefined
+}
+
+/** A receiver that writes down who sent what and when, and whether the sender can have had its answer. */
+export class DeliveriesSeen {
+  readonly seen: Seen[] = []
+  /** The ids of all messages whose sender has had a success. */
+  readonly delivered = new Set<string>()
+  readonly #latencyMs: (count: number) => number
+  readonly #waiting = new Set<() => void>()
+  readonly #server = createServer((request, response) => void this.#take(request, response))
+
+  private constructor(latencyMs: (count: number) => number) {
+    this.#latencyMs = latencyMs
+  }
+
+  /** @param latencyMs how long the n-th request waits for its answer. */
+  static async started(latencyMs: (count: number) => number): Promise<DeliveriesSeen> {
+    const created = new DeliveriesSeen(latencyMs)
+    created.#server.keepAliveTimeout = 120_000
+    await once(created.#server.listen(0, '127.0.0.1'), 'listening')
+    return created
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`
+  }
+
+  /** Every request after the first for the same message, with that first one. */
+  duplicates(): readonly { readonly first: Seen; readonly again: Seen }[] {
+    const firsts = new Map<string, Seen>()
+    return this.seen.flatMap(again => {
+      const first = firsts.get(again.id)
+      if (first === undefined) firsts.set(again.id, again)
+      return first === undefined ? [] : [{ first, again }]
+    })
+  }
+
+  /** Resolves as soon as the condition holds; it is asked again after each request and each answer. */
+  until(condition: () => boolean): Promise<void> {
+    return new Promise(resolve => {
+      const check = (): void => {
+        if (!condition()) return
+        this.#waiting.delete(check)
+        resolve()
+      }
+      this.#waiting.add(check)
+      check()
+    })
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await closed
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.resume()
+    await once(request, 'close')
+    if (!request.complete) return
+    const seen: Seen = {
+      id: String(request.headers['x-message-id']),
+      process: String(request.headers['x-process']),
+      at: performance.now(),
+      answeredAt: undefined,
+    }
+    this.seen.push(seen)
+    this.#check()
+    setTimeout(() => {
+      if (request.socket.destroyed) return
+      seen.answeredAt = performance.now()
+      this.delivered.add(seen.id)
+      response.end()
+      this.#check()
+    }, this.#latencyMs(this.seen.length))
+  }
+
+  #check(): void {
+    for (const check of this.#waiting) check()
+  }
+}

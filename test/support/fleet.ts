@@ -1,0 +1,167 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { RunningService } from '../../deploy/local/service-process.ts'
+import { systemClock as clock } from '../../src/adapters/clock.ts'
+import { parseDoneAhead } from '../../src/core/delivery/done-ahead.ts'
+import type { OutgoingRecord } from '../../src/core/ports.ts'
+import { DeliveriesSeen } from './deliveries-seen.ts'
+import { type AdminClient, type CommittedPosition, createAdminClient, until } from './kafka-admin.ts'
+import { trackMessage } from './messages.ts'
+import { type Pipeline, startPipeline } from './pipeline.ts'
+
+export const partitions = 12
+/** 400 records a second. */
+const batch = { size: 20, everyMs: 50 }
+
+export interface FleetProcess {
+  /** As in `Seen`. */
+  readonly name: string
+  readonly service: RunningService
+}
+
+/** Several processes of one installation under a steady load, and what is seen of it from outside. */
+export class Fleet {
+  readonly receiver: DeliveriesSeen
+  readonly processes: FleetProcess[] = []
+  /** When each message was stored. */
+  readonly sent = new Map<string, number>()
+  readonly #pipeline: Pipeline
+  readonly #admin: AdminClient
+  #count = 0
+  #isLoading = true
+  #loading: Promise<void> = Promise.resolve()
+
+  private constructor(pipeline: Pipeline, receiver: DeliveriesSeen, admin: AdminClient) {
+    this.#pipeline = pipeline
+    this.receiver = receiver
+    this.#admin = admin
+  }
+
+  /** @param latencyMs how long the n-th call waits for its answer; 20 to 200 ms unless said otherwise. */
+  static async started(size: number, latencyMs = (count: number): number => 20 + ((count * 37) % 180)): Promise<Fleet> {
+    const receiver = await DeliveriesSeen.started(latencyMs)
+    try {
+      return await Fleet.#startedWith(receiver, size)
+    } catch (error) {
+      await receiver.close()
+      throw error
+    }
+  }
+
+  static async #startedWith(receiver: DeliveriesSeen, size: number): Promise<Fleet> {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
+    const headers = { 'X-Process': '${TEST_PROCESS:-none}' }
+    const pipeline = await startPipeline({
+      topics: { partitions, replicationFactor: 1 },
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url, headers }] }],
+    })
+    const fleet = new Fleet(pipeline, receiver, await createAdminClient())
+    await Promise.all(Array.from({ length: size }, () => fleet.start()))
+    await fleet.balanced()
+    fleet.#loading = fleet.#load()
+    await fleet.eachPartitionDelivers()
+    return fleet
+  }
+
+  async start(): Promise<FleetProcess> {
+    const name = `process-${++this.#count}`
+    const service = await this.#pipeline.run({ TEST_PROCESS: name })
+    const process = { name, service }
+    this.processes.push(process)
+    return process
+  }
+
+  /** The oldest process; it is no longer among them. */
+  takeOldest(): FleetProcess {
+    const oldest = this.processes.shift()
+    if (oldest === undefined) throw new Error('no process is left')
+    return oldest
+  }
+
+  /** Who has which partition, when `count` members have all of them and each its fair share. */
+  balanced(count = this.processes.length): Promise<ReadonlyMap<string, readonly number[]>> {
+    const share = Math.floor(partitions / count)
+    return until(async () => {
+      const members = await this.members()
+      const counts = [...(members?.values() ?? [])].map(({ length }) => length)
+      const isFair = counts.length === count && counts.every(each => each === share || each === share + 1)
+      return isFair && counts.reduce((sum, each) => sum + each, 0) === partitions ? members : undefined
+    })
+  }
+
+  members(): Promise<ReadonlyMap<string, readonly number[]> | undefined> {
+    return this.#admin.members(this.#pipeline.topics.dispatcherGroup, this.#pipeline.topics.events)
+  }
+
+  positions(): Promise<readonly CommittedPosition[]> {
+    return this.#admin.positions(this.#pipeline.topics.dispatcherGroup, this.#pipeline.topics.events)
+  }
+
+  /** Resolves when of each partition a message has come in that was sent only after this was called. */
+  async eachPartitionDelivers(): Promise<void> {
+    const since = performance.now()
+    const missing = new Set(Array.from({ length: partitions }, (_, partition) => partition))
+    let looked = this.receiver.seen.length
+    await this.receiver.until(() => {
+      for (; looked < this.receiver.seen.length; looked++) {
+        const id = this.receiver.seen[looked]?.id as string
+        if ((this.sent.get(id) ?? 0) > since) missing.delete(partitionOf(id))
+      }
+      return missing.size === 0
+    })
+  }
+
+  /** Ends the load and waits until all of it is delivered. */
+  async settled(): Promise<void> {
+    this.#isLoading = false
+    await this.#loading
+    await this.receiver.until(() => this.receiver.delivered.size === this.sent.size)
+    await Promise.all(this.processes.map(({ service }) => service.stop()))
+  }
+
+  async close(): Promise<void> {
+    this.#isLoading = false
+    await this.#loading
+    await this.#pipeline.close()
+    await this.#admin.close()
+    await this.receiver.close()
+  }
+
+  async #load(): Promise<void> {
+    for (let count = 0; this.#isLoading; count += batch.size) {
+      const due = pause(batch.everyMs)
+      const ids = Array.from({ length: batch.size }, (_, index) => `${(count + index) % partitions}-${count + index}`)
+      for (const id of ids) this.sent.set(id, performance.now())
+      await this.#pipeline.write(
+        this.#pipeline.topics.events,
+        ids.map(id => this.#recordOf(id)),
+      )
+      await due
+    }
+  }
+
+  /** Each of another user, so that none waits for another. */
+  #recordOf(id: string): OutgoingRecord {
+    const value = this.#pipeline.codec.encode({
+      sourceId: 'web',
+      destinationId: undefined,
+      receivedAt: clock.now(),
+      canonical: true,
+      origin: undefined,
+      message: trackMessage(id, { userId: id }),
+    })
+    return { key: Buffer.from(id), value, headers: {}, partition: partitionOf(id) }
+  }
+}
+
+/** Message ids are `<partition>-<number>`; the numbers go round the partitions. */
+export const partitionOf = (id: string): number => Number.parseInt(id, 10)
+export const offsetOf = (id: string): number => Math.floor(Number(id.split('-')[1]) / partitions)
+
+/** Which messages a commit says are done. */
+export function isCommitted(positions: readonly CommittedPosition[]): (id: string) => boolean {
+  const ahead = positions.map(({ offset, metadata }) => parseDoneAhead(offset, metadata))
+  return id => {
+    const offset = offsetOf(id)
+    return offset < (positions[partitionOf(id)]?.offset ?? 0) || ahead[partitionOf(id)]?.has(offset) === true
+  }
+}

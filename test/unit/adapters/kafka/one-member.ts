@@ -1,0 +1,77 @@
+import type { ConsumerGroup } from '../../../../src/adapters/kafka/internals.ts'
+import { type LostPosition, Member } from '../../../../src/adapters/kafka/member.ts'
+import { Partitions } from '../../../../src/adapters/kafka/partitions.ts'
+import type { RecordBatch } from '../../../../src/core/ports.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+/** Lets everything that is due happen. */
+export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** A member of a group that gives it what `state.assigned` says; all that happens is noted in `events`. */
+export function setUp() {
+  const events: string[] = []
+  const note = (event: string): void => {
+    events.push(event)
+  }
+  const state = {
+    assigned: [0],
+    canAsk: true,
+    log: { beginning: 0, end: 100 },
+    flush: async (): Promise<boolean> => true,
+    drain: Promise.resolve(),
+    beat: async (): Promise<void> => undefined,
+  }
+  const group = {
+    groupId: 'group',
+    memberId: 'me' as string | null,
+    generationId: 1,
+    assigned: () => [{ topic: 'topic', partitions: state.assigned }],
+    pause: ([{ partitions }]: [{ partitions: number[] }]) => note(`pause ${partitions}`),
+    resume: () => undefined,
+    seek: ({ partition, offset }: { partition: number; offset: string }) => note(`seek ${partition} to ${offset}`),
+    leave: async () => note('leave'),
+    coordinator: {
+      heartbeat: () => state.beat(),
+      offsetFetch: async ({ topics }: { topics: { partitions: { partition: number }[] }[] }) => {
+        if (!state.canAsk) throw new Error('coordinator is loading')
+        const partitions = topics[0]?.partitions.map(({ partition }) => ({ partition, offset: '10', metadata: '' }))
+        return { responses: [{ topic: 'topic', partitions }] }
+      },
+    },
+    cluster: {
+      refreshMetadata: async () => undefined,
+      fetchTopicsOffset: async ([{ fromBeginning }]: [{ fromBeginning: boolean }]) => [
+        { topic: 'topic', partitions: [{ offset: String(fromBeginning ? state.log.beginning : state.log.end) }] },
+      ],
+    },
+  }
+  const clock = new ManualClock()
+  const owned = new Partitions()
+  const losses: LostPosition[] = []
+  const batches: RecordBatch[] = []
+  const member = new Member({
+    owned,
+    handlers: {
+      onAssigned: positions => note(`assigned ${positions.map(({ partition, offset }) => `${partition}@${offset}`)}`),
+      onRevoked: partitions => note(`revoked ${partitions.map(({ partition }) => partition)}`),
+      onRecords: batch => batches.push(batch),
+      positions: () => [],
+      onRevoking: async partitions => {
+        if (partitions.length > 0) note(`revoking ${partitions.map(({ partition }) => partition)}`)
+        await state.drain
+      },
+      onConfirmed: () => undefined,
+    },
+    flush: () => {
+      note('flush')
+      return state.flush()
+    },
+    onJoined: () => note('joined'),
+    onPositionLost: loss => losses.push(loss),
+    clock,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  })
+  const it = group as unknown as ConsumerGroup
+  const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)
+  return { member, group, it, join, state, events, owned, clock, losses, batches }
+}
