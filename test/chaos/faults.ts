@@ -58,7 +58,8 @@ export const freezeProcess: Fault = {
   name: 'SIGSTOP',
   async inject(world) {
     const { fleet, ledger, chance, patience } = world
-    const member = chance.pick(fleet.members())
+    // One that has nothing would be thawed at once, and prove nothing.
+    const member = chance.pick(fleet.members().filter(each => ownedBy(world, each.name).length > 0))
     const { name } = member
     const hit = ownedBy(world, name)
     const at = now()
@@ -71,7 +72,8 @@ export const freezeProcess: Fault = {
       async heal() {
         const from = now()
         fleet.thaw(member)
-        const keyOf = (delivery: Delivery): string => delivery.process
+        // What it had under way when it was frozen does not show that it is back.
+        const keyOf = ({ sent, process }: Delivery): string | undefined => (sent.at >= from ? process : undefined)
         const back = await ledger.seen(new Set([name]), { from, keyOf, patienceMs: returnMs * patience })
         return back === undefined ? [`${name} has delivered nothing since it was thawed`] : []
       },
