@@ -90,7 +90,7 @@ describe('three processes, twelve partitions, a steady load', () => {
   )
 
   it(
-    'SIGSTOP until the others have taken over, then SIGCONT: nothing lost, no commit goes back, the sleeper sends nothing that others have',
+    'SIGSTOP until the others have taken over, then SIGCONT: nothing lost, no commit goes back, the sleeper repeats nothing that was sent while it slept or later',
     async () => {
       const fleet = closing(await Fleet.started(3))
       const sleeper = fleet.takeOldest()
