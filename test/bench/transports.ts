@@ -13,6 +13,7 @@ import got from 'got'
 import { Pool } from 'undici'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
 import { createGotTransport } from '../../src/adapters/webhook/got.ts'
+import type { TransportDeps } from '../../src/adapters/webhook/transport.ts'
 import { createUndiciTransport } from '../../src/adapters/webhook/undici.ts'
 import type { WebhookTransport } from '../../src/core/ports.ts'
 import { durationMs, type JsonText } from '../../src/core/units.ts'
@@ -37,19 +38,18 @@ interface Order {
   readonly calls: number
 }
 
-const dependencies = {
-  network: () => ({ allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }),
-  timeout: durationMs(5_000),
-  clock,
-}
-const settled = dependencies.network()
-const over = (transport: WebhookTransport, url: string): Post => {
-  return onEnd => transport.post({ url, headers, body }, onEnd)
-}
+const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
+const deps: TransportDeps = { network: () => network, timeout: durationMs(5_000), clock }
+const over =
+  (create: (deps: TransportDeps) => WebhookTransport) =>
+  ({ url }: Order): Post => {
+    const transport = create(deps)
+    return onEnd => transport.post({ url, headers, body }, onEnd)
+  }
 
 const variants: Readonly<Record<string, (order: Order) => Post>> = {
-  'got transport': ({ url }) => over(createGotTransport({ ...dependencies, network: () => settled }), url),
-  'undici transport': ({ url }) => over(createUndiciTransport({ ...dependencies, network: () => settled }), url),
+  'got transport': over(createGotTransport),
+  'undici transport': over(createUndiciTransport),
   'got, bare': ({ url, inFlight }) => {
     const agent = { http: new http.Agent({ keepAlive: true, maxFreeSockets: inFlight }) }
     const client = got.extend({

@@ -102,7 +102,8 @@ class GotExchange implements Exchange {
 
   #receive(stream: Request, response: IncomingMessage): void {
     this.#note(response)
-    if (Number(response.headers['content-length']) > maxBodyBytes) {
+    // After a 101 comes no HTTP any more.
+    if (response.statusCode === 101 || Number(response.headers['content-length']) > maxBodyBytes) {
       this.#drop()
       return
     }

@@ -88,6 +88,5 @@ function isInterim(bytes: Buffer): boolean {
 
 /** Too short to tell, but so far a head. What is none already is left to the parser to refuse. */
 function mayBecomeHead(bytes: Buffer): boolean {
-  const start = bytes.toString('latin1', 0, Math.min(bytes.length, versionStart.length))
-  return bytes.length < statusEnd && versionStart.startsWith(start)
+  return bytes.length < statusEnd && versionStart.startsWith(bytes.toString('latin1', 0, versionStart.length))
 }

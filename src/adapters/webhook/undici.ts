@@ -66,8 +66,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: unknown, status: number, headers: Headers): void {
     this.#note(status, headers['retry-after'])
-    // After a 101 comes no HTTP any more.
-    if (status === 101 || Number(headers['content-length']) > maxBodyBytes) this.#drop()
+    if (Number(headers['content-length']) > maxBodyBytes) this.#drop()
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
@@ -83,7 +82,9 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#hasEnded) return
     if (this.#answer === undefined && isSwitch(error)) this.#note(101, undefined)
     if (this.#answer === undefined && this.#isStale(error)) {
+      // Once only: the second time the connection is a fresh one, which is never stale.
       this.#isRepeated = true
+      this.#connection?.drop()
       this.start()
       return
     }
@@ -91,10 +92,10 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     this.#drop()
   }
 
-  /** It broke because the server had closed it while it was idle, and nothing tells that the request was read. */
+  /** Its connection broke because the server had closed it while it was idle: nothing tells that the request was read. */
   #isStale(error: Error): boolean {
     const connection = this.#connection
-    if (!connection?.isReused || this.#isRepeated) return false
+    if (!connection?.isReused) return false
     return !this.#isSent || (connection.isUntouched && staleCodes.has(codeOf(rootOf(error))))
   }
 
@@ -120,7 +121,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 }
 
-/** undici refuses to switch protocols: its only sign of a complete head with a 101. */
+/** undici refuses to switch protocols: that is its only sign of a complete head with a 101, whatever this says to switch to. */
 const isSwitch = (error: Error): boolean => codeOf(error) === 'ECONNRESET' && error.message === 'bad upgrade'
 
 const notHttp = (): Error => Object.assign(new TypeError('the URL is not one of HTTP'), { code: 'ERR_INVALID_URL' })

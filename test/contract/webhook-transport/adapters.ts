@@ -88,6 +88,13 @@ export function caller(create: CreateTransport, options: Options = {}) {
   return { post, transport, ends }
 }
 
+/** Awaits a connection's end. One that is left idle ends by itself after ten seconds: that is too late. */
+export async function soon(closed: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const cancel = systemClock.after(durationMs(5_000), () => late.reject(new Error('the connection was not dropped')))
+  await Promise.race([closed, late.promise]).finally(cancel)
+}
+
 export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })
 
 /** Makes each of the calls (`URL milliseconds`) twice in a process of its own; resolves when that has ended by itself. */

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { afterRequest, answer, answering, flood, type Peer } from '../../support/scripted-receiver.ts'
-import { adapters, answered, caller, receiver } from './adapters.ts'
+import { adapters, answered, caller, receiver, soon } from './adapters.ts'
 
 const kib = 1_024
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -47,7 +47,7 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
       }),
     )
     expect(await caller(create).post(target.url())).toEqual(answered(200))
-    await closed.promise
+    await soon(closed.promise)
   })
 
   it.each([

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createAuthority } from '../../support/certificates.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering, type Peer, type Script } from '../../support/scripted-receiver.ts'
-import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver, soon } from './adapters.ts'
 
 const authority = createAuthority()
 const leaf = authority.issue()
@@ -91,7 +91,7 @@ describe.each(adapters)('%s: connections', (_, create) => {
     const { post } = caller(create)
     expect(await post(target.url())).toEqual(answered(200))
     go.resolve()
-    await closed.promise
+    await soon(closed.promise)
     expect(await post(target.url())).toEqual(answered(202))
     expect(target.connections()).toBe(2)
   })

@@ -3,7 +3,16 @@ import type { NetworkSettings } from '../../../src/core/settings.ts'
 import { createAuthority } from '../../support/certificates.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering } from '../../support/scripted-receiver.ts'
-import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+import {
+  adapters,
+  answered,
+  caller,
+  callInProcess,
+  loopbackOnly,
+  receiver,
+  scriptedResolver,
+  soon,
+} from './adapters.ts'
 
 const authority = createAuthority()
 const leaf = authority.issue()
@@ -12,7 +21,11 @@ const network = { ...loopbackOnly, ca: authority.cert }
 describe.each(adapters)('%s: live settings', (_, create) => {
   it('a change of network drops idle connections and rules new ones', async () => {
     let current: NetworkSettings = loopbackOnly
-    const target = await receiver(answering(answer(200)))
+    const closed = Promise.withResolvers<void>()
+    const target = await receiver(peer => {
+      if (peer.number === 1) void peer.closed.then(closed.resolve)
+      return answering(answer(200))(peer)
+    })
     const { post } = caller(create, { network: () => current })
     await post(target.url())
 
@@ -23,6 +36,7 @@ describe.each(adapters)('%s: live settings', (_, create) => {
     current = { ...loopbackOnly, ca: authority.cert }
     await post(target.url())
     expect(target.connections()).toBe(2)
+    await soon(closed.promise)
 
     current = { ...loopbackOnly, allow: [] }
     expect(await post(target.url())).toMatchObject({ kind: 'failed', phase: 'address' })
@@ -48,7 +62,7 @@ describe.each(adapters)('%s: live settings', (_, create) => {
     await post(target.url())
     go.resolve()
     expect(await first).toEqual(answered(200))
-    await closed.promise
+    await soon(closed.promise)
   })
 
   it('a private authority that is taken out is not trusted any more, also not by a resumed session', async () => {
@@ -80,7 +94,7 @@ describe.each(adapters)('%s: close', (name, create) => {
     go.resolve()
     await Promise.all([call, ...closing])
     expect(order).toEqual(['call', 'close', 'close'])
-    await closed.promise
+    await soon(closed.promise)
   })
 
   it('gives up questions to name servers', async () => {
@@ -91,7 +105,11 @@ describe.each(adapters)('%s: close', (name, create) => {
     expect(closes).toBe(1)
   })
 
-  it('keeps no connection of a call that comes later', async () => {
+  it.each([
+    ['the same', loopbackOnly],
+    ['changed', { ...loopbackOnly, allow: ['127.0.0.1'] }],
+  ])('keeps no connection of a call that comes later, with settings that are %s', async (_name, later) => {
+    let current: NetworkSettings = loopbackOnly
     const closed = Promise.withResolvers<void>()
     const target = await receiver(
       afterRequest(async peer => {
@@ -100,10 +118,11 @@ describe.each(adapters)('%s: close', (name, create) => {
         closed.resolve()
       }),
     )
-    const { post, transport } = caller(create)
+    const { post, transport } = caller(create, { network: () => current })
     await transport.close()
+    current = later
     expect(await post(target.url())).toEqual(answered(200))
-    await closed.promise
+    await soon(closed.promise)
   })
 
   it('does not wait for the deadline of a call that has ended', async () => {

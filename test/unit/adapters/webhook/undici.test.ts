@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../../src/adapters/clock.ts'
+import { createDialPolicy } from '../../../../src/adapters/webhook/dial.ts'
+import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
+import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
+import type { CallResult, Clock } from '../../../../src/core/ports.ts'
+import { durationMs, type JsonText } from '../../../../src/core/units.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { answer, answering, type Peer, type Script, startReceiver } from '../../../support/scripted-receiver.ts'
+
+const network = { allow: ['127.0.0.1'], ports: undefined, ca: undefined }
+const resolve = () => Promise.reject(new Error('no name here'))
+
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+})
+
+async function receiver(script: Script) {
+  const target = await startReceiver(script)
+  cleanups.push(() => target.close())
+  return target
+}
+
+/** What is the same for every transport is in the contract suite; this is what undici puts between `post` and the wire. */
+function caller(clock: Clock = systemClock) {
+  const transport = createUndiciTransport({ network: () => network, timeout: durationMs(5_000), clock })
+  cleanups.push(() => transport.close())
+  return (url: string) =>
+    new Promise<CallResult>(end => transport.post({ url, headers: {}, body: '{}' as JsonText }, end))
+}
+
+const answered = (status: number): CallResult => ({ kind: 'answered', status, retryAfter: undefined })
+
+describe('a kept connection is looked at before a request is put on it', () => {
+  it.each([
+    ['rubbish', (peer: Peer) => peer.send('rubbish')],
+    ['an answer to nothing', (peer: Peer) => peer.send(answer(500))],
+    ['half an answer', (peer: Peer) => peer.send('HTTP/1.1 2')],
+    ['its end', (peer: Peer) => peer.end()],
+    ['a reset', (peer: Peer) => peer.reset()],
+  ])('%s has come: the request goes over another one, and is sent once', async (_name, act) => {
+    let first: Peer | undefined
+    const target = await receiver(peer => {
+      first ??= peer
+      return answering(answer(peer.number === 1 ? 200 : 202))(peer)
+    })
+    const post = caller()
+    expect(await post(target.url())).toEqual(answered(200))
+    // It comes while the request waits: begun in a timer, that is until the sockets have been read once.
+    const result = new Promise<CallResult>(end => {
+      systemClock.after(durationMs(1), () => {
+        act(first as Peer)
+        void post(target.url()).then(end)
+      })
+    })
+    expect(await result).toEqual(answered(202))
+    expect(target.requests.map(({ connection }) => connection)).toEqual([1, 2])
+  })
+
+  it('a request whose time is over by then is never sent', async () => {
+    const clock = new ManualClock()
+    const target = await receiver(answering(answer(200)))
+    const post = caller(clock)
+    await post(target.url())
+    const late = post(target.url())
+    await clock.advance(5_000)
+    expect(await late).toMatchObject({ kind: 'failed', phase: 'deadline' })
+    // A connection that had been dialled before these would have been accepted by now.
+    for (let fence = 0; fence < 2; fence++) await post(target.url())
+    expect(target.requests.map(({ connection }) => connection)).toEqual([1, 2, 2])
+    expect(target.connections()).toBe(2)
+  })
+})
+
+describe('the pool', () => {
+  it('forgets idle connections that the server closes', async () => {
+    const peers: Peer[] = []
+    const target = await receiver(peer => {
+      peers.push(peer)
+      return answering(answer(200))(peer)
+    })
+    const pool = new Pool(createDialPolicy(network, resolve), () => 0)
+    const { origin, path } = pool.target(target.url())!
+    const connections = [pool.take(origin), pool.take(origin)]
+    for (const connection of connections) {
+      await new Promise<void>((end, fail) => {
+        connection.send(
+          { method: 'POST', path },
+          {
+            onRequestStart() {},
+            onResponseStart() {},
+            onResponseData() {},
+            onResponseEnd: () => end(),
+            onResponseError: (_, error) => fail(error),
+          },
+        )
+      })
+    }
+    for (const connection of connections) pool.release(connection)
+    expect(origin.idle).toEqual(connections)
+    expect(pool.take(origin)).toBe(connections[1])
+    peers[0]?.end()
+    await peers[0]?.closed
+    expect(origin.idle).toEqual([])
+    pool.retire()
+    connections[1]?.drop()
+  })
+
+  it.each([['no url'], ['ftp://127.0.0.1/'], ['//127.0.0.1/'], ['http://']])('%s is no target', url => {
+    expect(new Pool(createDialPolicy(network, resolve), () => 0).target(url)).toBeUndefined()
+  })
+
+  it.each([
+    ['http://crm.example.com', 'crm.example.com', 80, '/'],
+    ['https://crm.example.com/a?b#c', 'crm.example.com', 443, '/a?b'],
+    ['https://[2001:db8::1]:8443/ü', '2001:db8::1', 8443, '/%C3%BC'],
+  ])('%s', (url, host, port, path) => {
+    const pool = new Pool(createDialPolicy(network, resolve), () => 0)
+    expect(pool.target(url)).toMatchObject({ origin: { host, port }, path })
+    expect(pool.target(url)).toBe(pool.target(url))
+  })
+})
