@@ -212,9 +212,9 @@ export class Member implements GroupHooks, Seat {
     for (const partition of lost) owned.delete(partition)
     if (lost.length > 0) handlers.onRevoked(lost.map(partitionOf))
     for (const partition of gained) owned.add(partition)
-    const staying = owned.all().filter(({ isLeaving }) => isLeaving)
-    for (const partition of staying) partition.isLeaving = false
-    group.resume(byTopic([...lost, ...gained, ...staying], ({ partition }) => partition))
+    for (const partition of owned.all()) partition.isLeaving = false
+    // All of them: kafkajs was not told of what was resumed while it joined.
+    group.resume(byTopic([...lost, ...owned.all()], ({ partition }) => partition))
     if (gained.length > 0) handlers.onAssigned(gained.map(positionOf))
     for (const partition of owned.all()) {
       if (partition.paused) group.pause([{ topic: partition.topic, partitions: [partition.partition] }])

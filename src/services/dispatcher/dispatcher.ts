@@ -190,11 +190,13 @@ export class Dispatcher {
     })
   }
 
-  #observeDelay({ carried, of }: Delivery): void {
+  #observeDelay({ carried }: Delivery): void {
     const { clock, metrics } = this.#deps
     const now = clock.now()
-    if (carried.attempt === 0) metrics.firstAttemptDelay.observe({}, Math.max(0, now - of.record.timestamp) / 1000)
-    else metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
+    if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
+    // What was put back waited for an operator: no delay of ours. What was deferred did wait for us, since its own append.
+    else if (carried.round === 0)
+      metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000)
   }
 
   /** The one wide line of an attempt: whoever asks what happened to a message finds it here. */

@@ -29,6 +29,20 @@ describe('a join', () => {
     expect(events).toEqual(['flush', 'pause 0', 'seek 0 to 42', 'joined'])
   })
 
+  it('fetches what was paused before it and resumed during it', async () => {
+    const { join, group, it, owned, pausedInKafkajs } = setUp()
+    await join()
+    const partition = owned.get({ topic: 'topic', partition: 0 }) as { paused: boolean }
+    partition.paused = true
+    it.pause([{ topic: 'topic', partitions: [0] }])
+    group.generationId = 2
+    await join(async () => {
+      // kafkajs is told nothing in the middle of a join: only the mark changes.
+      partition.paused = false
+    })
+    expect([...pausedInKafkajs]).toEqual([])
+  })
+
   it('under another member id begins anew, and has nothing to commit when it has been thrown out', async () => {
     const { join, group, events } = setUp()
     await join()

@@ -13,6 +13,8 @@ export function setUp() {
   const note = (event: string): void => {
     events.push(event)
   }
+  /** What kafkajs does not fetch, whatever we believe. */
+  const pausedInKafkajs = new Set<number>()
   const state = {
     assigned: [0],
     canAsk: true,
@@ -26,8 +28,13 @@ export function setUp() {
     memberId: 'me' as string | null,
     generationId: 1,
     assigned: () => [{ topic: 'topic', partitions: state.assigned }],
-    pause: ([{ partitions }]: [{ partitions: number[] }]) => note(`pause ${partitions}`),
-    resume: () => undefined,
+    pause: ([{ partitions }]: [{ partitions: number[] }]) => {
+      note(`pause ${partitions}`)
+      for (const partition of partitions) pausedInKafkajs.add(partition)
+    },
+    resume: (topics: { partitions: number[] }[]) => {
+      for (const partition of topics.flatMap(({ partitions }) => partitions)) pausedInKafkajs.delete(partition)
+    },
     seek: ({ partition, offset }: { partition: number; offset: string }) => note(`seek ${partition} to ${offset}`),
     leave: async () => note('leave'),
     coordinator: {
@@ -73,5 +80,5 @@ export function setUp() {
   })
   const it = group as unknown as ConsumerGroup
   const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)
-  return { member, group, it, join, state, events, owned, clock, losses, batches }
+  return { member, group, it, join, state, events, owned, clock, losses, batches, pausedInKafkajs }
 }
