@@ -67,7 +67,11 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const stopAsked = io.stopSignal()
   const ended = Promise.withResolvers<Error | undefined>()
   stopAsked.addEventListener('abort', () => ended.resolve(undefined))
-  const composition = compose({ settings, logger, onFatal: ended.resolve })
+  const onFatal = (error: Error): void => {
+    logger.error({ error: error.message, ...('code' in error && { code: error.code }) }, 'the process cannot go on')
+    ended.resolve(error)
+  }
+  const composition = compose({ settings, logger, onFatal })
   const { ops } = await composition.start()
   const watch = watchConfigFile({
     path,
