@@ -35,6 +35,15 @@ describe('imports go one way', () => {
   })
 })
 
+describe('the client library stays small', () => {
+  it.each(files.filter(file => layerOf(file) === 'client'))('%s knows core/message and Node, nothing else', file => {
+    const targets = importsOf(file).map(target =>
+      target.startsWith('.') ? relative(source, resolve(dirname(join(source, file)), target)) : target,
+    )
+    expect(targets.filter(target => !/^(client\/|core\/message\/|node:)/.test(target))).toEqual([])
+  })
+})
+
 describe('core is pure', () => {
   const impure = /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|DateTime\.(now|utc\(\)|local\(\))|console\.)/
   it.each(files.filter(file => layerOf(file) === 'core'))('%s reads no clock, chance or console', file => {

@@ -1,0 +1,98 @@
+/** A request's body, the envelope included (B8). */
+export const maxBatchBytes = 500_000
+/** What the collector takes in one batch. */
+export const maxBatchMessages = 2_500
+
+/** A message as it will be sent: written once, measured once. */
+export interface Entry {
+  readonly messageId: string
+  readonly text: string
+  /** UTF-8 bytes of `text`. */
+  readonly bytes: number
+}
+
+/** An entry with its place: 1, 2, … in the order of the calls. */
+export interface Queued extends Entry {
+  readonly place: number
+}
+
+/** How much a batch may hold. */
+export interface BatchLimits {
+  readonly messages: number
+  /** All messages and the commas between them. */
+  readonly bytes: number
+}
+
+interface Link {
+  readonly entry: Queued
+  next: Link | undefined
+}
+
+/** What waits to be sent, oldest first. Every operation takes constant time for each entry that it touches. */
+export class MessageQueue {
+  #first: Link | undefined
+  #last: Link | undefined
+  #length = 0
+  #bytes = 0
+  #places = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** UTF-8 bytes of all messages. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** What all messages would take in one batch, the commas included. */
+  get joinedBytes(): number {
+    return this.#bytes + Math.max(0, this.#length - 1)
+  }
+
+  /** The place of the last entry ever pushed; 0 before the first. */
+  get lastPlace(): number {
+    return this.#places
+  }
+
+  /** The place of the oldest entry that waits. */
+  get firstPlace(): number | undefined {
+    return this.#first?.entry.place
+  }
+
+  /** Whether one more of this size stays within both bounds. */
+  fits(bytes: number, maxMessages: number, maxBytes: number): boolean {
+    return this.#length < maxMessages && this.#bytes + bytes <= maxBytes
+  }
+
+  push({ messageId, text, bytes }: Entry): void {
+    const link: Link = { entry: { messageId, text, bytes, place: ++this.#places }, next: undefined }
+    if (this.#last === undefined) this.#first = link
+    else this.#last.next = link
+    this.#last = link
+    this.#length += 1
+    this.#bytes += bytes
+  }
+
+  shift(): Queued | undefined {
+    const link = this.#first
+    if (link === undefined) return undefined
+    this.#first = link.next
+    if (link.next === undefined) this.#last = undefined
+    this.#length -= 1
+    this.#bytes -= link.entry.bytes
+    return link.entry
+  }
+
+  /** The oldest entries, as many as the limits let through, and at least one unless the queue is empty. */
+  take(limits: BatchLimits): Queued[] {
+    const batch: Queued[] = []
+    let bytes = -1
+    while (this.#first !== undefined) {
+      bytes += this.#first.entry.bytes + 1
+      if (batch.length > 0 && (batch.length === limits.messages || bytes > limits.bytes)) break
+      batch.push(this.shift() as Queued)
+    }
+    return batch
+  }
+}

@@ -1,0 +1,244 @@
+import { type AttemptDeps, attempt } from './attempts.ts'
+import { Awaited } from './awaited.ts'
+import type { Cancel } from './clock.ts'
+import { Closed, QueueFull } from './errors.ts'
+import { type Failure, type FailureReason, failureOf } from './failure.ts'
+import type { Settings } from './options.ts'
+import { type BatchLimits, type Entry, MessageQueue, maxBatchBytes, maxBatchMessages, type Queued } from './queue.ts'
+import type { RejectedMessage, SendResult, Trouble } from './transport.ts'
+
+/** With so many batches waiting the client is falling behind: a request then carries as much as it may. */
+const behindBatches = 10
+
+/** What became of the messages; always `queued = sent + failed + dropped + waiting`. */
+export interface Counts {
+  /** Taken by a call. */
+  readonly queued: number
+  readonly sent: number
+  readonly failed: number
+  /** Given up for newer ones. */
+  readonly dropped: number
+  /** In the queue or under way. */
+  readonly waiting: number
+}
+
+export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
+  readonly settings: Pick<
+    Settings,
+    'size' | 'flushAfter' | 'maxRetries' | 'maxQueueMessages' | 'maxQueueBytes' | 'onFull'
+  >
+  readonly onSent: (messages: readonly Entry[]) => void
+  readonly onFailure: (failure: Failure) => void
+  /** True when there is something to send again, false when there is nothing left. */
+  readonly onBusy: (busy: boolean) => void
+}
+
+const taken = Promise.resolve()
+
+/** Moves messages from calls to the transport: one batch at a time, in order, each message settled exactly once. */
+export class Sender {
+  readonly #deps: SenderDeps
+  readonly #queue = new MessageQueue()
+  readonly #awaited: Awaited
+  /** Out of the queue and not settled; the first is under way, a second is the other half of a batch that was too large. */
+  #inHand: (readonly Queued[])[] = []
+  #abort: AbortController | undefined
+  #running = false
+  #closed = false
+  /** Everything up to this place is to go out now. */
+  #flushTo = 0
+  #lastFlushAt = Number.NEGATIVE_INFINITY
+  #cancelTimer: Cancel | undefined
+  #sent = 0
+  #failed = 0
+  #dropped = 0
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps
+    this.#awaited = new Awaited(() => deps.clock.hold())
+  }
+
+  get counts(): Counts {
+    const inHand = this.#inHand.reduce((sum, batch) => sum + batch.length, 0)
+    const waiting = this.#queue.length + inHand
+    return { queued: this.#queue.lastPlace, sent: this.#sent, failed: this.#failed, dropped: this.#dropped, waiting }
+  }
+
+  /** UTF-8 bytes of the messages in the queue; the batch under way (at most 500,000) comes on top. */
+  get queuedBytes(): number {
+    return this.#queue.bytes
+  }
+
+  assertOpen(): void {
+    if (this.#closed) throw new Closed()
+  }
+
+  /** Takes a message or throws `QueueFull`. With `onFull: 'wait'` the promise resolves when there is room again. */
+  add(entry: Entry): Promise<void> {
+    this.assertOpen()
+    this.#makeRoom(entry.bytes)
+    const wasIdle = this.#isIdle
+    this.#queue.push(entry)
+    if (wasIdle) this.#deps.onBusy(true)
+    this.#wake()
+    return this.#hasRoom ? taken : this.#awaited.room()
+  }
+
+  /** Resolves when all that was queued before, and what comes while that is being sent, is settled. */
+  flush(): Promise<void> {
+    if (this.#isIdle) return taken
+    this.#flushTo = this.#queue.lastPlace
+    this.#wake()
+    return this.#awaited.flush(this.#flushTo)
+  }
+
+  /** Takes no more messages. Resolves when all are settled; what is not sent in time has failed. */
+  close(timeoutMs?: number): Promise<void> {
+    this.#closed = true
+    return this.drain(timeoutMs)
+  }
+
+  /** Like `flush`, for at most so long. */
+  async drain(timeoutMs: number | undefined): Promise<void> {
+    const { clock } = this.#deps
+    const cancel = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => this.#abandon(timeoutMs))
+    await this.flush()
+    cancel?.()
+  }
+
+  get #isIdle(): boolean {
+    return this.#queue.length === 0 && this.#inHand.length === 0
+  }
+
+  get #hasRoom(): boolean {
+    const { maxQueueMessages, maxQueueBytes } = this.#deps.settings
+    return this.#queue.length <= maxQueueMessages && this.#queue.bytes <= maxQueueBytes
+  }
+
+  #makeRoom(bytes: number): void {
+    const { maxQueueMessages, maxQueueBytes, onFull } = this.#deps.settings
+    if (this.#queue.fits(bytes, maxQueueMessages, maxQueueBytes)) return
+    // A full queue does not wait for the timer.
+    this.#flushTo = this.#queue.lastPlace
+    this.#wake()
+    // Who is told to wait and does not must not fill the memory either.
+    const factor = onFull === 'wait' ? 2 : 1
+    while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {
+      const oldest = onFull === 'drop-oldest' ? this.#queue.shift() : undefined
+      if (oldest === undefined) throw new QueueFull(this.#queue.length, this.#queue.bytes)
+      this.#dropped += 1
+      const detail = 'The queue was full: the oldest message was dropped for a newer one.'
+      this.#deps.onFailure(failureOf('queue_full', { code: 'queue_full', detail }, [oldest]))
+    }
+  }
+
+  get #isDue(): boolean {
+    const { firstPlace, length, joinedBytes } = this.#queue
+    if (firstPlace === undefined) return false
+    if (firstPlace <= this.#flushTo || length >= this.#deps.settings.size) return true
+    return joinedBytes + this.#deps.transport.envelopeBytes >= maxBatchBytes
+  }
+
+  #wake(): void {
+    if (this.#running) return
+    if (this.#isDue) void this.#run()
+    else if (this.#queue.length > 0) this.#armTimer()
+  }
+
+  /** A flush is due so long after the last one (B2.3), or after the first message when there was none for that long. */
+  #armTimer(): void {
+    if (this.#cancelTimer !== undefined) return
+    const { clock, settings } = this.#deps
+    const left = this.#lastFlushAt + settings.flushAfter - clock.monotonic()
+    this.#cancelTimer = clock.after(left > 0 ? left : settings.flushAfter, () => {
+      this.#cancelTimer = undefined
+      this.#flushTo = this.#queue.lastPlace
+      this.#wake()
+    })
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    // The caller goes on first; what it queues in the same turn goes along.
+    await taken
+    while (this.#isDue) {
+      this.#lastFlushAt = this.#deps.clock.monotonic()
+      this.#inHand = [this.#queue.take(this.#batchLimits)]
+      this.#progress()
+      for (let batch = this.#inHand[0]; batch !== undefined; batch = this.#inHand[0]) await this.#send(batch)
+    }
+    this.#running = false
+    this.#wake()
+  }
+
+  get #batchLimits(): BatchLimits {
+    const { size } = this.#deps.settings
+    const isBehind = this.#queue.length > behindBatches * size
+    const bytes = maxBatchBytes - this.#deps.transport.envelopeBytes
+    return { messages: isBehind ? maxBatchMessages : size, bytes }
+  }
+
+  async #send(messages: readonly Queued[]): Promise<void> {
+    const { settings, ...deps } = this.#deps
+    const abort = new AbortController()
+    this.#abort = abort
+    const batch = { id: deps.clock.id(), messages }
+    const result = await attempt(batch, { ...deps, maxRetries: settings.maxRetries }, abort.signal)
+    // Then everything has been reported already.
+    if (!abort.signal.aborted) this.#conclude(messages, result)
+  }
+
+  #conclude(messages: readonly Queued[], result: SendResult): void {
+    const rest = this.#inHand.slice(1)
+    if (result.kind === 'too_large' && messages.length > 1) {
+      const half = Math.ceil(messages.length / 2)
+      this.#inHand = [messages.slice(0, half), messages.slice(half), ...rest]
+      return
+    }
+    this.#inHand = rest
+    switch (result.kind) {
+      case 'taken':
+        this.#settleTaken(messages, result.rejected)
+        break
+      case 'retry':
+        this.#fail('retries_exhausted', result.trouble, messages)
+        break
+      default:
+        this.#fail(result.kind, result.trouble, messages)
+    }
+    this.#progress()
+  }
+
+  #settleTaken(messages: readonly Queued[], rejected: readonly RejectedMessage[]): void {
+    const left = new Set(rejected.map(({ index }) => index))
+    const sent = left.size === 0 ? messages : messages.filter((_, index) => !left.has(index))
+    this.#sent += sent.length
+    if (sent.length > 0) this.#deps.onSent(sent)
+    for (const { index, ...trouble } of rejected) this.#fail('rejected', trouble, [messages[index] as Queued])
+  }
+
+  #fail(reason: FailureReason, trouble: Trouble, messages: readonly Queued[]): void {
+    this.#failed += messages.length
+    this.#deps.onFailure(failureOf(reason, trouble, messages))
+  }
+
+  /** Reports all that is not settled as failed, also what is under way. */
+  #abandon(timeoutMs: number): void {
+    const everything = { messages: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
+    const all = [...this.#inHand.flat(), ...this.#queue.take(everything)]
+    this.#inHand = []
+    this.#abort?.abort()
+    const detail = `Not sent within ${timeoutMs} ms, and there was no more time.`
+    if (all.length > 0) this.#fail('out_of_time', { code: 'out_of_time', detail }, all)
+    this.#progress()
+  }
+
+  #progress(): void {
+    const oldest = this.#inHand[0]?.[0]?.place ?? this.#queue.firstPlace ?? Number.POSITIVE_INFINITY
+    const upTo = this.#awaited.progress(oldest, this.#queue.lastPlace, this.#hasRoom)
+    this.#flushTo = Math.max(this.#flushTo, upTo)
+    if (this.#isIdle) this.#deps.onBusy(false)
+  }
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from '@jest/globals'
+import { entryOf } from '../../../src/client/calls.ts'
+import { FieldError, MessageTooLarge } from '../../../src/client/errors.ts'
+import { normalise } from '../../../src/core/message/normalise.ts'
+import { epochMs } from '../../../src/core/units.ts'
+
+const now = Date.parse('2026-03-01T12:00:00.000Z')
+const entry = (type: Parameters<typeof entryOf>[0], call: unknown) =>
+  entryOf(type, call, { now: () => now, newId: () => 'new-id' })
+const message = (type: Parameters<typeof entryOf>[0], call: unknown): unknown => JSON.parse(entry(type, call).text)
+const errorOf = (type: Parameters<typeof entryOf>[0], call: unknown): unknown => {
+  try {
+    return entry(type, call)
+  } catch (error) {
+    return error
+  }
+}
+const assigned = { messageId: 'new-id', timestamp: '2026-03-01T12:00:00.000Z' }
+
+describe('what is sent', () => {
+  it.each([
+    ['identify', { userId: 'u', traits: { plan: 'pro' } }, { userId: 'u', traits: { plan: 'pro' } }],
+    ['track', { anonymousId: 'a', event: 'E' }, { anonymousId: 'a', event: 'E' }],
+    ['page', { userId: 'u', name: 'N', category: 'C' }, { userId: 'u', name: 'N', category: 'C' }],
+    ['screen', { userId: 'u', properties: { a: 1 } }, { userId: 'u', properties: { a: 1 } }],
+    ['group', { userId: 'u', groupId: 'g' }, { userId: 'u', groupId: 'g' }],
+    ['alias', { userId: 'new', previousId: 'old' }, { userId: 'new', previousId: 'old' }],
+  ] as const)('%s', (type, call, expected) => {
+    expect(message(type, call)).toEqual({ type, ...assigned, ...expected })
+  })
+
+  it.each([
+    ['numbers are ids too', { userId: 42 }, { userId: '42' }],
+    ['and bigints', { userId: 12345678901234567890n }, { userId: '12345678901234567890' }],
+    ['an id that is empty is absent', { userId: 'u', anonymousId: '' }, { userId: 'u' }],
+    [
+      'traits of a page are its properties (B2.3)',
+      { userId: 'u', traits: { url: '/' } },
+      { userId: 'u', properties: { url: '/' } },
+    ],
+    [
+      'and give way to them',
+      { userId: 'u', traits: { url: '/', title: 'T' }, properties: { url: '/p' } },
+      { userId: 'u', properties: { url: '/p', title: 'T' } },
+    ],
+    [
+      'integrations and context',
+      { userId: 'u', integrations: { All: false, Webhooks: true }, context: { ip: '::1' } },
+      { userId: 'u', integrations: { All: false, Webhooks: true }, context: { ip: '::1' } },
+    ],
+    ['the caller may choose the message id', { userId: 'u', messageId: 'mine' }, { userId: 'u', messageId: 'mine' }],
+    ['but not the type', { userId: 'u', type: 'delete' }, { userId: 'u' }],
+    ['a Date', { userId: 'u', timestamp: new Date(0) }, { userId: 'u', timestamp: '1970-01-01T00:00:00.000Z' }],
+    [
+      'ISO 8601 with an offset',
+      { userId: 'u', timestamp: '2012-12-02T01:30:08.276+01:00' },
+      { userId: 'u', timestamp: '2012-12-02T00:30:08.276Z' },
+    ],
+    [
+      'dates inside are written as JSON does',
+      { userId: 'u', properties: { at: new Date(0) } },
+      { userId: 'u', properties: { at: '1970-01-01T00:00:00.000Z' } },
+    ],
+  ])('%s', (_, call, expected) => {
+    expect(message('page', call)).toEqual({ type: 'page', ...assigned, ...expected })
+  })
+
+  it('is measured in UTF-8 bytes', () => {
+    const { text, bytes } = entry('identify', { userId: 'ü😀' })
+    expect(bytes).toBe(Buffer.from(text).length)
+  })
+
+  it.each([
+    ['identify', { userId: 1, traits: { a: [1, null] } }],
+    ['group', { anonymousId: 'a', groupId: 2, timestamp: 1_400_000_000 }],
+    ['page', { userId: 'u', traits: { title: 'T' }, messageId: 'with space' }],
+  ] as const)('is taken by the collector as it is: %s', (type, call) => {
+    const { messageId, text } = entry(type, call)
+    const reception = { receivedAt: epochMs(now), sentAt: undefined, newId: () => 'none' }
+    expect(normalise(JSON.parse(text), reception)).toMatchObject({ kind: 'message', message: { type, messageId } })
+  })
+})
+
+describe('missing identifiers, in the order in which they are looked for', () => {
+  const someone = "You must pass either an 'anonymousId' or 'userId'."
+  it.each([
+    ['identify', {}, 'missing_id', someone],
+    ['track', {}, 'missing_event', "You must pass 'event'."],
+    ['track', { event: '', userId: 'u' }, 'missing_event', "You must pass 'event'."],
+    ['track', { event: 'E' }, 'missing_id', someone],
+    ['page', { userId: '' }, 'missing_id', someone],
+    ['screen', { userId: null }, 'missing_id', someone],
+    ['group', {}, 'missing_group_id', "You must pass a 'groupId'."],
+    ['group', { groupId: 'g' }, 'missing_id', someone],
+    ['alias', {}, 'missing_user_id', "You must pass a 'userId'."],
+    ['alias', { userId: 'u' }, 'missing_previous_id', "You must pass a 'previousId'."],
+    ['alias', { anonymousId: 'a', previousId: 'p' }, 'missing_user_id', "You must pass a 'userId'."],
+  ] as const)('%s %j', (type, call, code, text) => {
+    const error = errorOf(type, call)
+    expect(error).toBeInstanceOf(FieldError)
+    expect(error).toMatchObject({ code, message: text })
+  })
+})
+
+describe('other fields that cannot be used', () => {
+  const circular: Record<string, unknown> = {}
+  circular['self'] = { circular }
+  it.each([
+    ['no object at all', undefined, 'not_an_object', 'Pass an object: identify({ userId, … }).'],
+    ['a user id in its place', 'u', 'not_an_object', 'Pass an object: identify({ userId, … }).'],
+    ['traits that are text', { userId: 'u', traits: 'x' }, 'not_an_object', "'traits' must be an object."],
+    ['a list as context', { userId: 'u', context: [1] }, 'not_an_object', "'context' must be an object."],
+    ['no date', { userId: 'u', timestamp: new Date(Number.NaN) }, 'invalid_timestamp', /^'timestamp' is no time/],
+    ['an impossible date', { userId: 'u', timestamp: '2012-02-30' }, 'invalid_timestamp', /^'timestamp' is no time/],
+    [
+      'a circle',
+      { userId: 'u', traits: circular },
+      'not_serialisable',
+      /^'traits' cannot be written as JSON: .*circular/,
+    ],
+    [
+      'a bigint inside',
+      { userId: 'u', context: { n: 1n } },
+      'not_serialisable',
+      /^'context' cannot be written .*BigInt/,
+    ],
+  ])('%s', (_, call, code, text) => {
+    const error = errorOf('identify', call)
+    expect(error).toBeInstanceOf(FieldError)
+    expect(error).toMatchObject({ code, message: typeof text === 'string' ? text : expect.stringMatching(text) })
+  })
+})
+
+describe('32 KB a message (B8)', () => {
+  const frame = entry('identify', { userId: 'u', traits: { x: '' } }).bytes
+  const sized = (fill: string) => errorOf('identify', { userId: 'u', traits: { x: fill } })
+
+  it('32,768 bytes are taken', () => {
+    expect(sized('x'.repeat(32_768 - frame))).toMatchObject({ bytes: 32_768 })
+  })
+
+  it.each([
+    ['one more is not', 'x'.repeat(32_769 - frame), 32_769],
+    ['bytes count, not characters', 'ü'.repeat(20_000), frame + 40_000],
+  ])('%s', (_, fill, bytes) => {
+    const error = sized(fill)
+    expect(error).toBeInstanceOf(MessageTooLarge)
+    expect(error).toMatchObject({
+      code: 'message_too_large',
+      bytes,
+      message: expect.stringContaining(`${bytes} bytes`),
+    })
+  })
+})

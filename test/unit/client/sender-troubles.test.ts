@@ -1,0 +1,168 @@
+import { describe, expect, it } from '@jest/globals'
+import { QueueFull } from '../../../src/client/errors.ts'
+import type { SendResult } from '../../../src/client/transport.ts'
+import {
+  always,
+  entry,
+  inTurn,
+  type Respond,
+  retry,
+  senderHarness,
+  settled,
+  taken,
+  trouble,
+} from '../../support/sender-harness.ts'
+
+describe('retries', () => {
+  it('10 times, 0.5 s doubling to 60 s, the same messages under the same id', async () => {
+    const { add, tries, failures, advance, sender } = senderHarness(always(retry()))
+    add(20)
+    await advance(3_600_000)
+    expect(tries.map(({ retry: count }) => count)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    const waits = tries.slice(1).map(({ atMs }, index) => atMs - (tries[index]?.atMs ?? 0))
+    // The clock's chance is 0.5, which scatters to three quarters.
+    expect(waits).toEqual(
+      [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000].map(ms => ms * 0.75),
+    )
+    expect(new Set(tries.map(({ id, messageIds }) => `${id} ${messageIds}`)).size).toBe(1)
+    expect(failures).toMatchObject([{ reason: 'retries_exhausted', code: 'http_503' }])
+    expect(sender.counts).toEqual({ queued: 20, sent: 0, failed: 20, dropped: 0, waiting: 0 })
+  })
+
+  it('a pause that the endpoint asks for is one of the whole client', async () => {
+    const { add, tries, advance } = senderHarness(inTurn(retry(30_000), taken))
+    add(20)
+    await advance(1_000)
+    add(40)
+    await advance(28_999)
+    expect(tries).toHaveLength(1)
+    await advance(1)
+    expect(tries.map(({ messageIds }) => messageIds[0])).toEqual(['m1', 'm1', 'm21', 'm41'])
+  })
+
+  it('a pause between retries does not keep the process alive; an awaited flush does', async () => {
+    const { add, clock, sender, advance } = senderHarness(inTurn(retry(), taken))
+    add(20)
+    await settled()
+    expect(clock.holds).toBe(0)
+    const flushed = sender.flush()
+    expect(clock.holds).toBe(1)
+    await advance(1_000)
+    await flushed
+    expect(clock.holds).toBe(0)
+  })
+
+  it('a transport that throws is a fault to be retried', async () => {
+    const { add, failures, advance } = senderHarness(() => {
+      throw new Error('a bug')
+    })
+    add(20)
+    await advance(3_600_000)
+    expect(failures).toMatchObject([{ reason: 'retries_exhausted', code: 'internal', detail: 'Error: a bug' }])
+  })
+})
+
+describe('final answers', () => {
+  it('refused: the batch has failed, the next one goes', async () => {
+    const { add, sizes, failures, sent } = senderHarness(inTurn({ kind: 'refused', trouble }, taken))
+    add(40)
+    await settled()
+    expect(sizes()).toEqual([20, 20])
+    expect(failures).toMatchObject([
+      { reason: 'refused', messageIds: Array.from({ length: 20 }, (_, n) => `m${n + 1}`) },
+    ])
+    expect(sent).toHaveLength(20)
+  })
+
+  it('too large: split in two until it passes, in order; one alone has failed', async () => {
+    const tooLarge: Respond = ({ messages }) =>
+      messages.some(({ messageId }) => messageId === 'm5') ? { kind: 'too_large', trouble } : taken
+    const { add, sizes, failures, sent } = senderHarness(tooLarge, { size: 8 })
+    add(8)
+    await settled()
+    expect(sizes()).toEqual([8, 4, 4, 2, 1, 1, 2])
+    expect(sent).toEqual(['m1', 'm2', 'm3', 'm4', 'm6', 'm7', 'm8'])
+    expect(failures).toMatchObject([{ reason: 'too_large', messageIds: ['m5'] }])
+  })
+
+  it('rejections fail exactly those messages', async () => {
+    const rejected = [{ index: 1, code: 'too_deep', detail: 'Flatten it.' }]
+    const { add, failures, sent, sender } = senderHarness(always({ kind: 'taken', rejected }), { size: 3 })
+    add(3)
+    await settled()
+    expect(sent).toEqual(['m1', 'm3'])
+    expect(failures).toMatchObject([
+      { reason: 'rejected', code: 'too_deep', detail: 'Flatten it.', messageIds: ['m2'] },
+    ])
+    expect(failures[0]?.messages).toMatchObject([{ messageId: 'm2' }])
+    expect(sender.counts).toEqual({ queued: 3, sent: 2, failed: 1, dropped: 0, waiting: 0 })
+  })
+})
+
+describe('a full queue', () => {
+  const never: Respond = () => new Promise(() => {})
+
+  it('error: the call throws, what was queued stays', async () => {
+    const { add, sender } = senderHarness(never, { size: 2, maxQueueMessages: 3 })
+    add(2)
+    await settled()
+    add(3)
+    expect(() => add(1)).toThrow(QueueFull)
+    expect(sender.counts).toEqual({ queued: 5, sent: 0, failed: 0, dropped: 0, waiting: 5 })
+  })
+
+  it('is bounded by bytes too', async () => {
+    const { add, sender } = senderHarness(never, { size: 1, maxQueueBytes: 50_000 })
+    add(1)
+    await settled()
+    add(2, 25_000)
+    expect(() => add(1, 1)).toThrow('The queue is full (2 messages, 50000 bytes wait): the endpoint is slow or down.')
+    expect(sender.queuedBytes).toBe(50_000)
+  })
+
+  it('by bytes it is flushed at once, whatever the timer says', async () => {
+    const { add, sizes } = senderHarness(always(taken), { maxQueueBytes: 50_000 })
+    add(2, 25_000)
+    expect(() => add(1, 1)).toThrow(QueueFull)
+    await settled()
+    expect(sizes()).toEqual([2])
+  })
+
+  it('drop-oldest: the oldest that waits fails and is reported', async () => {
+    const { add, sender, failures } = senderHarness(never, { size: 1, maxQueueMessages: 2, onFull: 'drop-oldest' })
+    add(1)
+    await settled()
+    add(4)
+    expect(failures.map(({ reason, messageIds }) => [reason, ...messageIds])).toEqual([
+      ['queue_full', 'm2'],
+      ['queue_full', 'm3'],
+    ])
+    expect(sender.counts).toEqual({ queued: 5, sent: 0, failed: 0, dropped: 2, waiting: 3 })
+  })
+
+  it('wait: the call waits until there is room, and who does not wait is stopped at twice the bound', async () => {
+    let open = (_: SendResult): void => {}
+    const gate: Respond = () =>
+      new Promise(resolve => {
+        open = resolve
+      })
+    const { add, sender, clock } = senderHarness(gate, { size: 1, maxQueueMessages: 2, onFull: 'wait' })
+    add(1)
+    await settled()
+    add(2)
+    let hasRoom = false
+    const room = sender.add(entry('waits')).then(() => {
+      hasRoom = true
+    })
+    await settled()
+    expect({ hasRoom, holds: clock.holds }).toEqual({ hasRoom: false, holds: 1 })
+    add(1)
+    expect(() => add(1)).toThrow(QueueFull)
+    for (let batch = 0; batch < 3; batch += 1) {
+      open(taken)
+      await settled()
+    }
+    await room
+    expect(clock.holds).toBe(0)
+  })
+})

@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals'
+import { Closed } from '../../../src/client/errors.ts'
+import type { SendResult } from '../../../src/client/transport.ts'
+import { always, inTurn, type Respond, retry, senderHarness, settled, taken } from '../../support/sender-harness.ts'
+
+describe('when a flush is due (B2.3)', () => {
+  it('19 messages wait, the 20th sends them', async () => {
+    const { add, sizes } = senderHarness(always(taken))
+    add(19)
+    await settled()
+    expect(sizes()).toEqual([])
+    add(1)
+    await settled()
+    expect(sizes()).toEqual([20])
+  })
+
+  it('what is left after two batches waits for its own flush', async () => {
+    const { add, sizes, advance } = senderHarness(always(taken))
+    add(45)
+    await settled()
+    expect(sizes()).toEqual([20, 20])
+    await advance(5_000)
+    expect(sizes()).toEqual([20, 20, 5])
+  })
+
+  it('size 1 sends every message on its own', async () => {
+    const { add, sizes } = senderHarness(always(taken), { size: 1 })
+    add(3)
+    await settled()
+    expect(sizes()).toEqual([1, 1, 1])
+  })
+
+  it('a lonely message goes out after 5 s and not before', async () => {
+    const { add, tries, advance } = senderHarness(always(taken))
+    add(1)
+    await advance(4_999)
+    expect(tries).toEqual([])
+    await advance(1)
+    expect(tries).toMatchObject([{ atMs: 5_000 }])
+  })
+
+  it('the 5 s count from the last flush', async () => {
+    const { add, tries, advance } = senderHarness(always(taken))
+    add(20)
+    await advance(4_000)
+    add(1)
+    await advance(1_000)
+    expect(tries.map(({ atMs }) => atMs)).toEqual([0, 5_000])
+  })
+
+  it('after a long silence they count from the first message', async () => {
+    const { add, tries, advance } = senderHarness(always(taken))
+    add(20)
+    await advance(60_000)
+    add(1)
+    await advance(10_000)
+    expect(tries.map(({ atMs }) => atMs)).toEqual([0, 65_000])
+  })
+
+  it('500,000 bytes with envelope and commas: what fits exactly goes, one byte more waits', async () => {
+    const room = 500_000 - 200
+    const exact = senderHarness(always(taken))
+    exact.add(9, 30_000)
+    exact.add(6, 30_000)
+    await settled()
+    expect(exact.sizes()).toEqual([])
+    // 15 × 30,000 and 16 commas leave so many for the 16th and 17th.
+    const left = room - 15 * 30_000 - 16
+    exact.add(1, 30_000)
+    exact.add(1, left - 30_000)
+    await settled()
+    expect(exact.sizes()).toEqual([17])
+
+    const over = senderHarness(always(taken))
+    over.add(16, 30_000)
+    over.add(1, left - 30_000 + 1)
+    await settled()
+    expect(over.sizes()).toEqual([16])
+  })
+
+  it('a client that has fallen behind sends as much as a request may carry', async () => {
+    let open = (_: SendResult): void => {}
+    let isFirst = true
+    const { add, sizes } = senderHarness(() => {
+      if (!isFirst) return taken
+      isFirst = false
+      return new Promise(resolve => {
+        open = resolve
+      })
+    })
+    add(20)
+    await settled()
+    add(201, 400)
+    open(taken)
+    await settled()
+    expect(sizes()).toEqual([20, 201])
+  })
+
+  it('just behind it keeps to its size', async () => {
+    const { add, sizes } = senderHarness(always(taken))
+    add(200)
+    await settled()
+    expect(sizes()).toEqual(Array(10).fill(20))
+  })
+
+  it('has no timer before the first message and none when all is sent', async () => {
+    const { add, clock, sender } = senderHarness(always(taken))
+    expect(clock.timers).toBe(0)
+    add(3)
+    expect(clock.timers).toBe(1)
+    await sender.flush()
+    await settled()
+    expect({ timers: clock.timers, holds: clock.holds }).toEqual({ timers: 0, holds: 0 })
+  })
+})
+
+describe('flush and close', () => {
+  it('a flush covers what is queued while it runs', async () => {
+    const { add, sender, sent, advance } = senderHarness(inTurn(retry(), taken))
+    add(3)
+    const flushed = sender.flush()
+    await settled()
+    add(2)
+    await advance(1_000)
+    await flushed
+    expect(sent).toEqual(['m1', 'm2', 'm3', 'm4', 'm5'])
+  })
+
+  it('a flush ends although the client is never idle', async () => {
+    const harness = senderHarness(async () => {
+      harness.add(1)
+      return taken
+    })
+    harness.add(3)
+    await harness.sender.flush()
+    expect(harness.sent.length).toBeGreaterThanOrEqual(4)
+    // From here on nothing is added: the endpoint's own calls throw, which is a fault to be retried.
+    const closed = harness.sender.close(1_000)
+    await harness.advance(1_000)
+    await closed
+  })
+
+  it('a flush of nothing is done', async () => {
+    const { sender, clock } = senderHarness(always(taken))
+    await sender.flush()
+    expect(clock.holds).toBe(0)
+  })
+
+  it('close sends everything; a second one is harmless; a call after it throws', async () => {
+    const { add, sender, sent } = senderHarness(always(taken))
+    add(50)
+    await Promise.all([sender.close(), sender.close()])
+    await sender.close()
+    expect(sent).toHaveLength(50)
+    expect(() => add(1)).toThrow(Closed)
+    expect(sender.counts).toEqual({ queued: 50, sent: 50, failed: 0, dropped: 0, waiting: 0 })
+  })
+
+  it('close with a time ends then: all that is left is reported, the request under way is ended', async () => {
+    let ended = false
+    const hangs: Respond = (_, __, signal) =>
+      new Promise(resolve =>
+        signal.addEventListener('abort', () => {
+          ended = true
+          resolve(retry())
+        }),
+      )
+    const { add, sender, failures, clock, advance } = senderHarness(hangs)
+    add(30)
+    const closed = sender.close(2_000)
+    await advance(2_000)
+    await closed
+    expect(failures).toMatchObject([{ reason: 'out_of_time', code: 'out_of_time' }])
+    expect(failures[0]?.messageIds).toHaveLength(30)
+    expect(sender.counts).toEqual({ queued: 30, sent: 0, failed: 30, dropped: 0, waiting: 0 })
+    await settled()
+    expect({ ended, timers: clock.timers, holds: clock.holds }).toEqual({ ended: true, timers: 0, holds: 0 })
+  })
+
+  it('close with a time ends a pause between retries too', async () => {
+    const { add, sender, failures, clock, tries, advance } = senderHarness(always(retry(300_000)))
+    add(1)
+    const closed = sender.close(1_000)
+    await advance(1_000)
+    await closed
+    await settled()
+    expect({ tries: tries.length, failed: failures.length, timers: clock.timers }).toEqual({
+      tries: 1,
+      failed: 1,
+      timers: 0,
+    })
+  })
+
+  it('says when it has something to send and when it has not', async () => {
+    const { add, sender, busy } = senderHarness(always(taken))
+    add(2)
+    expect(busy).toEqual([true])
+    await sender.flush()
+    expect(busy).toEqual([true, false])
+  })
+})
