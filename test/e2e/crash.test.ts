@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/local/service-process.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
+import { createAdminClient, until } from '../support/kafka-admin.ts'
 import { Ledger } from '../support/ledger.ts'
 import { startPipeline, trackEvents } from '../support/pipeline.ts'
 
@@ -15,6 +16,7 @@ describe('SIGKILL', () => {
     const pipeline = closing(
       await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
     )
+    const admin = closing(await createAdminClient())
     await pipeline.send(trackEvents(events))
     let service: RunningService = await pipeline.run()
     for (let kill = 1; kill <= kills; kill++) {
@@ -28,8 +30,10 @@ describe('SIGKILL', () => {
     expect(new Set(ledger.successes.keys())).toEqual(new Set(trackEvents(events).map(event => event.message.messageId)))
     // Commits follow what is done within 250 ms; what was done since, or was under way, comes again.
     expect(ledger.duplicates).toBeLessThan(kills * 1_000)
+    // What comes again comes after all others have arrived. When everything is committed, another process has nothing to do.
+    const { events: topic, dispatcherGroup } = pipeline.topics
+    await until(async () => ((await admin.committed(dispatcherGroup, topic)) === events ? true : undefined))
     expect(await service.stop()).toBe(0)
-    // Everything is committed: another process has nothing to do.
     const before = ledger.requests.length
     const next = await pipeline.run()
     await next.stop()

@@ -60,7 +60,7 @@ describe('three processes, twelve partitions, a steady load', () => {
       const back: number[] = []
       for (let round = 0; round < rounds; round++) {
         const victim = fleet.takeOldest()
-        const wasCommitted = isCommitted(await fleet.positions())
+        const wasCommitted = isCommitted(await fleet.progress())
         const at = performance.now()
         kills.push({ victim: victim.name, at, wasCommitted })
         await victim.service.kill()

@@ -96,6 +96,14 @@ export class Fleet {
     return this.#admin.positions(this.#pipeline.topics.dispatcherGroup, this.#pipeline.topics.events)
   }
 
+  /** The same, as soon as anything is committed. */
+  progress(): Promise<readonly CommittedPosition[]> {
+    return until(async () => {
+      const now = await this.positions()
+      return now.some(({ offset }) => offset > 0) ? now : undefined
+    })
+  }
+
   /** Resolves when of each partition a message has come in that was sent only after this was called. */
   async eachPartitionDelivers(): Promise<void> {
     const since = performance.now()
