@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from '@jest/globals'
+
+const source = (file: string): string => new URL(`../../../src/${file}`, import.meta.url).href
+
+/** The lines that a process writes to stderr when it logs one of each level. */
+function linesAt(level: string): readonly Record<string, unknown>[] {
+  const script = `
+    import { createLogger } from '${source('adapters/logger.ts')}'
+    import { Secret } from '${source('core/units.ts')}'
+    const logger = createLogger('${level}')
+    for (const each of ['debug', 'info', 'warn', 'error']) logger[each]({ destination: 'crm', secret: new Secret('hidden') }, each + ' line')`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    encoding: 'utf8',
+  })
+  expect(stdout).toBe('')
+  return stderr
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line))
+}
+
+describe('the log', () => {
+  it('is lines of JSON on stderr, with level, time and facts, and no secret', () => {
+    const [line] = linesAt('error')
+    expect(line).toEqual({
+      level: 'error',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      destination: 'crm',
+      secret: '***',
+      msg: 'error line',
+    })
+  })
+
+  it.each([
+    ['debug', 4],
+    ['info', 3],
+    ['warn', 2],
+    ['error', 1],
+  ])('at %s has %i of the four levels', (level, count) => {
+    expect(linesAt(level)).toHaveLength(count)
+  })
+})
