@@ -12,7 +12,7 @@ export type {
   Track,
   UserFields,
 } from './client/calls.ts'
+export type { Counts } from './client/counts.ts'
 export { Closed, ConfigError, FieldError, MessageTooLarge, QueueFull } from './client/errors.ts'
 export type { Failure, FailureReason } from './client/failure.ts'
 export type { AnalyticsOptions, OnFull } from './client/options.ts'
-export type { Counts } from './client/sender.ts'

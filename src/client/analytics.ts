@@ -2,12 +2,13 @@ import process from 'node:process'
 import type { CallType } from '../core/message/message.ts'
 import { type Alias, entryOf, type Group, type Identify, type Page, type Screen, type Track } from './calls.ts'
 import { type ClientClock, longestTimerMs, systemClock } from './clock.ts'
+import type { Counts } from './counts.ts'
 import { ConfigError } from './errors.ts'
 import { guardExit } from './exit.ts'
 import { createHttpTransport } from './http.ts'
 import { type ClientLog, createLog, isDebugging } from './log.ts'
 import { type AnalyticsOptions, type Settings, settingsOf } from './options.ts'
-import { type Counts, Sender } from './sender.ts'
+import { Sender } from './sender.ts'
 
 export interface CloseOptions {
   /** Milliseconds; what is not sent by then has failed (`out_of_time`). Without it: as long as the retries take. */
@@ -71,7 +72,8 @@ export class Analytics {
 
   /** Sends what is queued and ends the client; a call after it throws `Closed`. Resolves like `flush`; may be called again. */
   async close({ timeoutMs }: CloseOptions = {}): Promise<void> {
-    const isTime = timeoutMs === undefined || (timeoutMs >= 0 && timeoutMs <= longestTimerMs)
+    const isTime =
+      timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= longestTimerMs)
     if (!isTime) throw new ConfigError('timeoutMs', `'timeoutMs' must be a number from 0 to ${longestTimerMs}.`)
     await this.#sender.close(timeoutMs)
     this.#log.debug(() => `closed ${JSON.stringify(this.counts)}`)

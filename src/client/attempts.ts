@@ -1,6 +1,7 @@
 import { retryDelayMs } from './backoff.ts'
 import type { ClientClock } from './clock.ts'
-import type { Batch, SendResult, Transport, Trouble } from './transport.ts'
+import type { Trouble } from './failure.ts'
+import type { Batch, SendResult, Transport } from './transport.ts'
 
 export interface AttemptDeps {
   readonly transport: Transport

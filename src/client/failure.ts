@@ -1,6 +1,11 @@
 import type { JsonObject } from '../core/message/json.ts'
 import type { Entry } from './queue.ts'
-import type { Trouble } from './transport.ts'
+
+/** Why it did not work: a short code for programs (`http_503`, `ECONNREFUSED`) and a sentence for people. */
+export interface Trouble {
+  readonly code: string
+  readonly detail: string
+}
 
 /**
  * Why messages will not be sent any more:

@@ -1,3 +1,4 @@
+import type { Trouble } from './failure.ts'
 import type { Batch, SendResult, Transport } from './transport.ts'
 import { type HttpAnswer, verdictOf } from './verdict.ts'
 import { library } from './version.ts'
@@ -95,7 +96,7 @@ class TimedOut extends Error {
 }
 
 /** `fetch` says only "fetch failed"; what happened is its cause. */
-function troubleOf(error: unknown): { readonly code: string; readonly detail: string } {
+function troubleOf(error: unknown): Trouble {
   const cause = (error as { cause?: unknown }).cause ?? error
   const { code, message } = cause as { code?: unknown; message?: unknown }
   const detail = typeof message === 'string' && message !== '' ? message : String(code ?? error)

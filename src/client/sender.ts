@@ -1,26 +1,15 @@
 import { type AttemptDeps, attempt } from './attempts.ts'
 import { Awaited } from './awaited.ts'
 import type { Cancel } from './clock.ts'
+import type { Counts } from './counts.ts'
 import { Closed, QueueFull } from './errors.ts'
-import { type Failure, type FailureReason, failureOf } from './failure.ts'
+import { type Failure, type FailureReason, failureOf, type Trouble } from './failure.ts'
 import type { Settings } from './options.ts'
 import { type BatchLimits, type Entry, MessageQueue, maxBatchBytes, maxBatchMessages, type Queued } from './queue.ts'
-import type { RejectedMessage, SendResult, Trouble } from './transport.ts'
+import type { RejectedMessage, SendResult } from './transport.ts'
 
 /** With so many batches waiting the client is falling behind: a request then carries as much as it may. */
 const behindBatches = 10
-
-/** What became of the messages; always `queued = sent + failed + dropped + waiting`. */
-export interface Counts {
-  /** Taken by a call. */
-  readonly queued: number
-  readonly sent: number
-  readonly failed: number
-  /** Given up for newer ones. */
-  readonly dropped: number
-  /** In the queue or under way. */
-  readonly waiting: number
-}
 
 export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
   readonly settings: Pick<

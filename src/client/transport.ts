@@ -1,3 +1,4 @@
+import type { Trouble } from './failure.ts'
 import type { Entry } from './queue.ts'
 
 /** Messages that go together. Its id and its messages are the same on every try. */
@@ -10,12 +11,6 @@ export interface Batch {
 export interface RejectedMessage {
   /** Its position in the batch. */
   readonly index: number
-  readonly code: string
-  readonly detail: string
-}
-
-/** Why it did not work: a short code for programs (`http_503`, `ECONNREFUSED`) and a sentence for people. */
-export interface Trouble {
   readonly code: string
   readonly detail: string
 }

@@ -1,7 +1,8 @@
 import { isObject } from '../core/message/json.ts'
 import { parseRetryAfter } from './backoff.ts'
+import type { Trouble } from './failure.ts'
 import type { Entry } from './queue.ts'
-import type { RejectedMessage, SendResult, Trouble } from './transport.ts'
+import type { RejectedMessage, SendResult } from './transport.ts'
 
 /** An answer of the endpoint, as far as it says anything. */
 export interface HttpAnswer {

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { Analytics } from '../../../src/client/analytics.ts'
+import { Closed, ConfigError, FieldError } from '../../../src/client/errors.ts'
+import type { Failure } from '../../../src/client/failure.ts'
+import type { AnalyticsOptions } from '../../../src/client/options.ts'
+import { library } from '../../../src/client/version.ts'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import { answer, type Script, startReceiver } from '../../support/scripted-receiver.ts'
+
+const closing = closingAfterEach()
+const ok = answer(200, {}, '{"success":true}')
+afterEach(() => {
+  jest.restoreAllMocks()
+})
+
+/** The n-th request gets the n-th answer, whatever connection it comes on; all further ones get the last. */
+function answering(...texts: readonly string[]): Script {
+  let turn = 0
+  return async peer => {
+    while ((await peer.request()) !== undefined) peer.send(texts[Math.min(turn++, texts.length - 1)] as string)
+  }
+}
+
+async function clientOf(script: Script, options: Partial<AnalyticsOptions> = {}) {
+  const receiver = closing(await startReceiver(script))
+  const analytics = closing(new Analytics('key', { endpoint: `http://127.0.0.1:${receiver.port}`, ...options }))
+  const batches = (): { type: string; messageId: string }[][] =>
+    receiver.requests.map(({ body }) => JSON.parse(body).batch)
+  return { receiver, analytics, batches }
+}
+
+describe('a client', () => {
+  it('sends all six calls in their order, in one batch', async () => {
+    const { analytics, batches, receiver } = await clientOf(answering(ok))
+    analytics.identify({ userId: 'u', traits: { plan: 'pro' } })
+    analytics.track({ userId: 'u', event: 'Signed up' })
+    analytics.page({ userId: 'u', name: 'Home' })
+    analytics.screen({ userId: 'u', name: 'Main' })
+    analytics.group({ userId: 'u', groupId: 'g' })
+    analytics.alias({ userId: 'new', previousId: 'u' })
+    await analytics.close()
+    expect(batches().map(batch => batch.map(({ type }) => type))).toEqual([
+      ['identify', 'track', 'page', 'screen', 'group', 'alias'],
+    ])
+    expect(receiver.requests[0]?.path).toBe('/v1/batch')
+    expect(analytics.counts).toEqual({ queued: 6, sent: 6, failed: 0, dropped: 0, waiting: 0 })
+  })
+
+  it('opens no connection before it has something to send', async () => {
+    const { analytics, receiver } = await clientOf(answering(ok))
+    await analytics.flush()
+    await analytics.close()
+    expect(receiver.connections()).toBe(0)
+  })
+
+  it('tries again with the same messages under the same id, and tells how often it tried', async () => {
+    const { analytics, receiver, batches } = await clientOf(answering(answer(503), ok))
+    analytics.track({ userId: 'u', event: 'E' })
+    await analytics.flush()
+    expect(batches()[1]).toEqual(batches()[0])
+    const [first, second] = receiver.requests.map(({ body }) => JSON.parse(body))
+    expect(second.messageId).toBe(first.messageId)
+    expect(Date.parse(second.sentAt)).toBeGreaterThan(Date.parse(first.sentAt))
+    expect(receiver.requests[1]?.headers).toContainEqual(['x-retry-count', '1'])
+  })
+
+  it('tells what was sent and what was not', async () => {
+    const sent: string[] = []
+    const failures: Failure[] = []
+    const rejected = [{ index: 0, messageId: 'a', code: 'too_deep', message: 'Flatten it.' }]
+    const script = answering(answer(200, {}, JSON.stringify({ success: true, rejected })), answer(401))
+    const { analytics } = await clientOf(script, {
+      onSent: ids => sent.push(...ids),
+      onFailure: failure => failures.push(failure),
+    })
+    analytics.track({ userId: 'u', event: 'A', messageId: 'a' })
+    analytics.track({ userId: 'u', event: 'B', messageId: 'b' })
+    await analytics.flush()
+    analytics.track({ userId: 'u', event: 'C', messageId: 'c' })
+    await analytics.flush()
+    expect(sent).toEqual(['b'])
+    expect(failures).toMatchObject([
+      { reason: 'rejected', code: 'too_deep', detail: 'Flatten it.', messages: [{ type: 'track', event: 'A' }] },
+      { reason: 'refused', code: 'http_401', messageIds: ['c'] },
+    ])
+  })
+
+  it('a failure that nobody listens to is written to stderr', async () => {
+    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const { analytics } = await clientOf(answering(answer(400)))
+    analytics.track({ userId: 'u', event: 'E' })
+    await analytics.close()
+    expect(stderr.mock.calls.map(([text]) => text)).toEqual([
+      expect.stringMatching(/^hookline analytics: 1 not delivered, refused \(http_400\)\. The endpoint answered 400\./),
+    ])
+  })
+
+  it('a listener that throws is told of, and the client goes on', async () => {
+    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const onSent = () => {
+      throw new Error('a bug of mine')
+    }
+    const { analytics } = await clientOf(answering(ok), { onSent, size: 1 })
+    analytics.track({ userId: 'u', event: 'E' })
+    analytics.track({ userId: 'u', event: 'E' })
+    await analytics.close()
+    expect(analytics.counts).toMatchObject({ sent: 2 })
+    expect(stderr.mock.calls.map(([text]) => text)).toEqual(Array(2).fill(expect.stringContaining('a bug of mine')))
+  })
+
+  it('checks at the call: a bad one throws there and queues nothing', async () => {
+    const { analytics } = await clientOf(answering(ok))
+    expect(() => analytics.track({ event: 'E' })).toThrow(
+      new FieldError('missing_id', "You must pass either an 'anonymousId' or 'userId'."),
+    )
+    expect(analytics.counts.queued).toBe(0)
+  })
+
+  it('is over after close: every call throws, flush and close do not', async () => {
+    const { analytics } = await clientOf(answering(ok))
+    await analytics.close()
+    expect(() => analytics.track({ userId: 'u', event: 'E' })).toThrow(Closed)
+    expect(() => analytics.identify({})).toThrow(Closed)
+    await analytics.flush()
+    await analytics.close()
+  })
+
+  it.each([-1, Number.NaN, 2 ** 31, '5' as unknown as number])('close refuses the time %p', async timeoutMs => {
+    const { analytics } = await clientOf(answering(ok))
+    await expect(analytics.close({ timeoutMs })).rejects.toThrow(ConfigError)
+  })
+
+  it('calls itself what the package is called', () => {
+    const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'))
+    expect(library).toEqual({ name: manifest.name, version: manifest.version })
+  })
+})

@@ -1,0 +1,161 @@
+import { describe, expect, it } from '@jest/globals'
+import { createHttpTransport } from '../../../src/client/http.ts'
+import { library } from '../../../src/client/version.ts'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import { afterRequest, answer, answering, flood, type Script, startReceiver } from '../../support/scripted-receiver.ts'
+import { entry } from '../../support/sender-harness.ts'
+
+const closing = closingAfterEach()
+const sentAt = Date.parse('2026-03-01T12:00:00.000Z')
+const id = '2f3f8b62-8d5c-4d5b-9a2e-0f6f3b7c1d00'
+const batch = { id, messages: [entry('m1'), entry('m2')] }
+const ok = answer(200, { 'Content-Type': 'application/json' }, '{"success":true}')
+
+async function against(script: Script, options: { writeKey?: string; timeoutMs?: number } = {}) {
+  const receiver = closing(await startReceiver(script))
+  const transport = createHttpTransport({
+    url: receiver.url('/v1/batch'),
+    writeKey: options.writeKey ?? 'key',
+    timeoutMs: options.timeoutMs ?? 10_000,
+    now: () => sentAt,
+  })
+  const send = (retry = 0, signal = new AbortController().signal) => transport.send(batch, retry, signal)
+  return { receiver, transport, send }
+}
+
+describe('the request', () => {
+  it('is this one', async () => {
+    const { receiver, send } = await against(answering(ok))
+    expect(await send()).toEqual({ kind: 'taken', rejected: [] })
+    const [request] = receiver.requests
+    expect(request).toMatchObject({ method: 'POST', path: '/v1/batch' })
+    const headers = Object.fromEntries((request?.headers ?? []).map(([name, value]) => [name.toLowerCase(), value]))
+    expect(headers).toMatchObject({
+      host: `127.0.0.1:${receiver.port}`,
+      connection: 'keep-alive',
+      authorization: 'Basic a2V5Og==',
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(request?.body ?? '')),
+      'user-agent': `hookline/${library.version}`,
+    })
+    expect(headers).not.toHaveProperty('x-retry-count')
+    expect(headers).not.toHaveProperty('content-encoding')
+    expect(request?.body).toBe(
+      `{"batch":[${batch.messages.map(({ text }) => text).join(',')}],"messageId":"${id}",` +
+        `"sentAt":"2026-03-01T12:00:00.000Z","writeKey":"key","context":{"library":{"name":"hookline","version":"${library.version}"}}}`,
+    )
+  })
+
+  it('tells how often it was tried before', async () => {
+    const { receiver, send } = await against(answering(ok))
+    await send(3)
+    expect(receiver.requests[0]?.headers).toContainEqual(['x-retry-count', '3'])
+  })
+
+  // The next request may be there before `fetch` has put the connection back; then there are two, and no more.
+  it('goes over a connection that is kept', async () => {
+    const { receiver, send } = await against(answering(ok))
+    for (let count = 0; count < 20; count += 1) await send()
+    expect(receiver.connections()).toBeLessThanOrEqual(2)
+  })
+
+  it.each(['key', 'schlüssel"\\😀'])(
+    'has as many bytes beside its messages as it says, write key %s',
+    async writeKey => {
+      const { receiver, transport, send } = await against(answering(ok), { writeKey })
+      await send()
+      const joined = batch.messages.map(({ text }) => text).join(',')
+      const [request] = receiver.requests
+      expect(Buffer.byteLength(request?.body ?? '')).toBe(transport.envelopeBytes + Buffer.byteLength(joined))
+      expect(JSON.parse(request?.body ?? '')).toMatchObject({ writeKey })
+      const [, credentials = ''] = (request?.headers.find(([name]) => name === 'authorization')?.[1] ?? '').split(' ')
+      expect(Buffer.from(credentials, 'base64').toString()).toBe(`${writeKey}:`)
+    },
+  )
+})
+
+describe('the answer', () => {
+  it('may reject messages of a batch that it takes', async () => {
+    const body = JSON.stringify({
+      success: true,
+      rejected: [{ index: 1, messageId: 'm2', code: 'too_deep', message: 'x' }],
+    })
+    const { send } = await against(answering(answer(200, {}, body)))
+    expect(await send()).toEqual({ kind: 'taken', rejected: [{ index: 1, code: 'too_deep', detail: 'x' }] })
+  })
+
+  it('may ask for a pause', async () => {
+    const { send } = await against(answering(answer(429, { 'Retry-After': '9' })))
+    expect(await send()).toMatchObject({ kind: 'retry', retryAfterMs: 9_000, trouble: { code: 'http_429' } })
+  })
+
+  it('of a redirect is final: nothing is sent elsewhere', async () => {
+    const elsewhere = closing(await startReceiver(answering(ok)))
+    const { send } = await against(answering(answer(307, { Location: elsewhere.url() })))
+    expect(await send()).toMatchObject({ kind: 'refused', trouble: { code: 'http_307' } })
+    expect(elsewhere.requests).toEqual([])
+  })
+
+  it('counts from its head on: cut off in the body it is one', async () => {
+    const { send } = await against(
+      afterRequest(peer => {
+        peer.send('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"succ')
+        peer.end()
+      }),
+    )
+    expect(await send()).toEqual({ kind: 'taken', rejected: [] })
+  })
+
+  it('is not read without end', async () => {
+    const { send } = await against(
+      flood('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', `400\r\n${'x'.repeat(1_024)}\r\n`)(() => {}),
+    )
+    expect(await send()).toEqual({ kind: 'taken', rejected: [] })
+  })
+})
+
+describe('no answer', () => {
+  it('nobody listens', async () => {
+    const { receiver, send } = await against(answering(ok))
+    await receiver.close()
+    expect(await send()).toMatchObject({
+      kind: 'retry',
+      trouble: { code: 'ECONNREFUSED', detail: expect.stringContaining('not reached') },
+    })
+  })
+
+  it.each<[string, Script]>([
+    ['reset', afterRequest(peer => peer.reset())],
+    ['closed', afterRequest(peer => peer.end())],
+    ['not HTTP', afterRequest(peer => peer.send('SSH-2.0-OpenSSH_9.6\r\n\r\n'))],
+  ])('%s', async (_, script) => {
+    const { send } = await against(script)
+    expect(await send()).toMatchObject({
+      kind: 'retry',
+      retryAfterMs: undefined,
+      trouble: { code: expect.any(String) },
+    })
+  })
+
+  it('silence until the time is over', async () => {
+    const { send } = await against(
+      afterRequest(() => {}),
+      { timeoutMs: 50 },
+    )
+    const trouble = { code: 'timeout', detail: 'The endpoint was not reached: no answer within 50 ms.' }
+    expect(await send()).toEqual({ kind: 'retry', trouble, retryAfterMs: undefined })
+  })
+
+  it('ended from outside: the connection is dropped', async () => {
+    const abort = new AbortController()
+    let dropped: Promise<void> | undefined
+    const { send } = await against(
+      afterRequest(peer => {
+        dropped = peer.closed
+        abort.abort()
+      }),
+    )
+    expect(await send(0, abort.signal)).toMatchObject({ kind: 'retry' })
+    await dropped
+  })
+})

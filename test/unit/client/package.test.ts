@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import { type Consumer, installPacked } from '../../support/packed-library.ts'
+import { answer, answering, type Script, startReceiver } from '../../support/scripted-receiver.ts'
+
+/* The package as others get it: packed, unpacked in an empty folder, used from there. */
+
+let consumer: Consumer
+beforeAll(async () => {
+  consumer = await installPacked()
+})
+afterAll(() => consumer.close())
+
+const closing = closingAfterEach()
+const ok = answer(200, {}, '{"success":true}')
+
+async function collector(script: Script = answering(ok)) {
+  const receiver = closing(await startReceiver(script))
+  return {
+    receiver,
+    endpoint: `http://127.0.0.1:${receiver.port}`,
+    messages: () => receiver.requests.flatMap(({ body }) => JSON.parse(body).batch as Record<string, unknown>[]),
+  }
+}
+const threeLines = (endpoint: string, options = '') => `
+  import { Analytics } from 'hookline'
+  const analytics = new Analytics('key', { endpoint: '${endpoint}', ${options} })
+  for (let n = 0; n < 50; n += 1) analytics.track({ userId: 'u', event: 'E' + n })
+`
+
+describe('what is packed', () => {
+  it('holds what is needed and no more', () => {
+    const needed = [
+      'package.json',
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+      'bin/hookline.js',
+      'dist/main.js',
+      'dist/index.js',
+    ]
+    expect(consumer.files).toEqual(
+      expect.arrayContaining([...needed, 'dist/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts']),
+    )
+    const places =
+      /^(bin|dist|schemas)\/|^deploy\/local\/hookline\.yaml$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+    expect(consumer.files.filter(file => !places.test(file))).toEqual([])
+  })
+
+  it('has of CommonJS only the library', () => {
+    const cjs = consumer.files.filter(file => file.startsWith('dist/cjs/'))
+    expect(
+      cjs.filter(file => !/^dist\/cjs\/(index\.|package\.json$|client\/|core\/(message\/|units\.))/.test(file)),
+    ).toEqual([])
+  })
+})
+
+describe('a script', () => {
+  it.each([
+    ['ES module', 'script.mjs', (text: string) => text],
+    ['CommonJS', 'script.cjs', (text: string) => text.replace(/import (.*) from (.*)/, 'const $1 = require($2)')],
+  ])('%s: ends by itself, at once, with all messages sent in order', async (_, file, turn) => {
+    const { endpoint, messages } = await collector()
+    await consumer.write(file, turn(threeLines(endpoint)))
+    const { code, stderr, ms } = await consumer.node(file)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(messages().map(({ event }) => event)).toEqual(Array.from({ length: 50 }, (_each, n) => `E${n}`))
+    // The flush timer has 5 s, and nobody waits for it.
+    expect(ms).toBeLessThan(4_500)
+  })
+
+  it('a fault of the endpoint does not lose messages at the end', async () => {
+    const { endpoint, messages } = await collector(answering(answer(503), ok))
+    await consumer.write('fault.mjs', threeLines(endpoint))
+    expect(await consumer.node('fault.mjs')).toMatchObject({ code: 0, stderr: '' })
+    expect(new Set(messages().map(({ messageId }) => messageId)).size).toBe(50)
+  })
+
+  it('a dead endpoint holds it up for the time that is set, and then it says what was not sent', async () => {
+    const { endpoint, receiver } = await collector()
+    await receiver.close()
+    await consumer.write('dead.mjs', threeLines(endpoint, 'exitTimeoutMs: 300'))
+    const { code, stderr } = await consumer.node('dead.mjs')
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^hookline analytics: 50 not delivered, out_of_time/),
+    })
+  })
+
+  it('process.exit() loses messages, but not in silence', async () => {
+    const { endpoint } = await collector()
+    await consumer.write('exit.mjs', `${threeLines(endpoint)}process.exit(3)`)
+    const { code, stderr } = await consumer.node('exit.mjs')
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: 'hookline analytics: 50 lost: the process was ended before close() was done.\n',
+    })
+  })
+
+  it('an awaited close outlives the pauses between retries', async () => {
+    const { endpoint } = await collector(answering(answer(503), ok))
+    await consumer.write(
+      'awaited.mjs',
+      `${threeLines(endpoint)}await analytics.close(); console.log(analytics.counts.sent)`,
+    )
+    expect(await consumer.node('awaited.mjs')).toMatchObject({ code: 0, stdout: '50\n' })
+  })
+
+  it('that only makes a client ends at once and has connected to nobody', async () => {
+    const { endpoint, receiver } = await collector()
+    await consumer.write(
+      'idle.mjs',
+      `import { Analytics } from 'hookline'\nnew Analytics('key', { endpoint: '${endpoint}' })`,
+    )
+    expect(await consumer.node('idle.mjs')).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    expect(receiver.connections()).toBe(0)
+  })
+
+  it('DEBUG=analytics tells what it does (B4.2)', async () => {
+    const { endpoint } = await collector(answering(answer(503), ok))
+    await consumer.write('debug.mjs', threeLines(endpoint))
+    const { stderr } = await consumer.node('debug.mjs', { DEBUG: 'analytics' })
+    expect(stderr).toMatch(/^analytics: queued track [0-9a-f-]{36}, \d+ bytes$/m)
+    expect(stderr).toMatch(/^analytics: again in \d+ ms \(http_503\): The endpoint answered 503\.$/m)
+    expect(stderr).toMatch(/^analytics: sent 20$/m)
+  })
+})
+
+describe('types, without those of Node and with all checks', () => {
+  const uses = `
+    const analytics = new Analytics('key', { endpoint: 'https://events.example.com', flushAt: 1, onFull: 'wait' })
+    const waits: Promise<void> = analytics.track({ userId: 1, event: 'E', timestamp: new Date(), properties: { a: [1] } })
+    analytics.page({ anonymousId: 'a', traits: { url: '/' } })
+    const onFailure = ({ reason, messages }: Failure): string => reason + messages.length
+    export const counted: number = analytics.counts.queued
+    export { onFailure, waits }
+    // @ts-expect-error an endpoint is required
+    new Analytics('key', {})
+    // @ts-expect-error an event is required
+    analytics.track({ userId: 'u' })
+    // @ts-expect-error no such field
+    analytics.identify({ userId: 'u', trait: {} })
+    // @ts-expect-error both are required
+    analytics.alias({ userId: 'u' })
+    // @ts-expect-error one of three
+    new Analytics('key', { endpoint: '', onFull: 'drop' })
+  `
+  it.each([
+    ['ES module', 'uses.mts', `import { Analytics, type Failure } from 'hookline'\n${uses}`],
+    ['CommonJS', 'uses.cts', `import { Analytics, type Failure } from 'hookline'\n${uses}`],
+  ])('%s', async (_, file, text) => {
+    await consumer.write(file, text)
+    const flags = [
+      '--noEmit',
+      '--strict',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022',
+      '--types',
+      '',
+      '--exactOptionalPropertyTypes',
+    ]
+    const { stdout, code } = await consumer.typescript(...flags, '--module', 'nodenext', file)
+    expect({ stdout, code }).toEqual({ stdout: '', code: 0 })
+  })
+})
+
+describe('docs/how-to/send-from-node.md', () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../../docs/how-to/send-from-node.md'), 'utf8')
+  const examples = [...page.matchAll(/^```(c?js)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }))
+  const imported = Array(1_000).fill('track')
+  /** What each example sends, in the page's order. */
+  const sends = [
+    ['identify', 'track'],
+    ['page'],
+    ['track', 'alias', 'identify', 'group', 'page', 'screen', 'track'],
+    [],
+    ['track'],
+    ['track'],
+    imported,
+  ]
+
+  it('has so many examples', () => {
+    expect(examples.length).toBe(sends.length)
+  })
+
+  it.each(sends.map((types, index) => ({ index, types })))(
+    'example $index does what it says',
+    async ({ index, types }) => {
+      const { endpoint, messages } = await collector()
+      const { language, text } = examples[index] as (typeof examples)[number]
+      const file = `example-${index}.${language === 'cjs' ? 'cjs' : 'mjs'}`
+      await consumer.write(file, text.replaceAll('https://events.example.com', endpoint))
+      const { code, stdout, stderr } = await consumer.node(file)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(['', 'true\n']).toContain(stdout)
+      expect(messages().map(({ type }) => type)).toEqual(types)
+    },
+  )
+})
