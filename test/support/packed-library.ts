@@ -11,7 +11,6 @@ export interface Finished {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
-  readonly ms: number
 }
 
 /** A folder in which `hookline` is installed from its tarball, and nothing else is. */
@@ -19,7 +18,7 @@ export interface Consumer {
   /** What is in the tarball. */
   readonly files: readonly string[]
   write(file: string, text: string): Promise<void>
-  /** Runs a file there. */
+  /** Runs a file there; what does not end within 30 s is killed. */
   node(file: string, env?: Readonly<Record<string, string>>): Promise<Finished>
   /** Checks the types there. */
   typescript(...args: readonly string[]): Promise<Finished>
@@ -36,12 +35,15 @@ export async function installPacked(): Promise<Consumer> {
   await run('tar', ['-xzf', join(folder, packed.filename), '-C', home, '--strip-components=1'])
 
   async function finished(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
-    const from = performance.now()
-    const ended = await run(process.execPath, args, { cwd: folder, env: { ...env, PATH: process.env['PATH'] } }).then(
+    const ended = await run(process.execPath, args, {
+      cwd: folder,
+      env: { ...env, PATH: process.env['PATH'] },
+      timeout: 30_000,
+    }).then(
       output => ({ code: 0, ...output }),
       (error: { code: number; stdout: string; stderr: string }) => error,
     )
-    return { code: ended.code, stdout: ended.stdout, stderr: ended.stderr, ms: performance.now() - from }
+    return { code: ended.code, stdout: ended.stdout, stderr: ended.stderr }
   }
   return {
     files: packed.files.map(({ path }) => path),
