@@ -5,16 +5,16 @@ import { jsonText } from './json-text.ts'
 
 const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
-/** What has to be left of a value, by the plainest of means. */
-const expected = (text: string): string =>
-  JSON.stringify(
-    JSON.parse(text, (_, value) => {
-      if (typeof value === 'string') return wellFormed(value)
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-      const members = Object.entries(value).filter(([key]) => key !== '__proto__')
-      return Object.fromEntries(members.map(([key, member]) => [wellFormed(key), member]))
-    }),
-  )
+/** What has to be left of a value, by the plainest of means. Not by a reviver: V8 gives it the first of two members of one name. */
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return wellFormed(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(cleaned)
+  const members = Object.entries(value).filter(([key]) => key !== '__proto__')
+  return Object.fromEntries(members.map(([key, member]) => [wellFormed(key), cleaned(member)]))
+}
+
+const expected = (text: string): string => JSON.stringify(cleaned(JSON.parse(text)))
 
 function protoMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
