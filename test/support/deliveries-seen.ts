@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Conditions } from './conditions.ts'
 
 /** A request that came in. Times are milliseconds of one monotonic clock. */
 export interface Seen {
@@ -18,7 +19,7 @@ export class DeliveriesSeen {
   /** The ids of all messages whose sender has had a success. */
   readonly delivered = new Set<string>()
   readonly #latencyMs: (count: number) => number
-  readonly #waiting = new Set<() => void>()
+  readonly #conditions = new Conditions()
   readonly #server = createServer((request, response) => void this.#take(request, response))
 
   private constructor(latencyMs: (count: number) => number) {
@@ -49,15 +50,7 @@ export class DeliveriesSeen {
 
   /** Resolves as soon as the condition holds; it is asked again after each request and each answer. */
   until(condition: () => boolean): Promise<void> {
-    return new Promise(resolve => {
-      const check = (): void => {
-        if (!condition()) return
-        this.#waiting.delete(check)
-        resolve()
-      }
-      this.#waiting.add(check)
-      check()
-    })
+    return this.#conditions.until(condition)
   }
 
   async close(): Promise<void> {
@@ -89,6 +82,6 @@ export class DeliveriesSeen {
   }
 
   #check(): void {
-    for (const check of this.#waiting) check()
+    this.#conditions.changed()
   }
 }

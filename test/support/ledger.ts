@@ -1,11 +1,12 @@
 import { createSink, type SinkOptions, type SinkRequest } from '../../src/adapters/http/sink.ts'
+import { Conditions } from './conditions.ts'
 
 /** A receiver that remembers what it got, and who waits for something to have come. */
 export class Ledger {
   readonly requests: SinkRequest[] = []
   /** Message id → how often it was answered with a success. */
   readonly successes = new Map<string, number>()
-  readonly #waiting = new Set<() => void>()
+  readonly #conditions = new Conditions()
   readonly #sink: ReturnType<typeof createSink>
   url = ''
 
@@ -16,7 +17,7 @@ export class Ledger {
         this.requests.push(request)
         const { messageId = '', answer } = request
         if (answer === 200) this.successes.set(messageId, (this.successes.get(messageId) ?? 0) + 1)
-        for (const check of this.#waiting) check()
+        this.#conditions.changed()
       },
     })
   }
@@ -29,15 +30,7 @@ export class Ledger {
 
   /** Resolves as soon as the condition holds; it is asked again after each request. */
   until(condition: () => boolean): Promise<void> {
-    return new Promise(resolve => {
-      const check = (): void => {
-        if (!condition()) return
-        this.#waiting.delete(check)
-        resolve()
-      }
-      this.#waiting.add(check)
-      check()
-    })
+    return this.#conditions.until(condition)
   }
 
   untilDelivered(count: number): Promise<void> {

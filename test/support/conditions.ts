@@ -1,0 +1,22 @@
+/** Who waits for something to have come, asked again each time anything has. */
+export class Conditions {
+  readonly #waiting = new Set<() => void>()
+
+  /** Something has come. */
+  changed(): void {
+    for (const check of this.#waiting) check()
+  }
+
+  /** Resolves as soon as the condition holds. */
+  until(condition: () => boolean): Promise<void> {
+    return new Promise(resolve => {
+      const check = (): void => {
+        if (!condition()) return
+        this.#waiting.delete(check)
+        resolve()
+      }
+      this.#waiting.add(check)
+      check()
+    })
+  }
+}
