@@ -8,4 +8,4 @@ export function commandLogger(io: CommandIo): Logger {
 }
 
 const ignore = (): void => {}
-const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+const silent: Logger = { isLevelEnabled: () => false, debug: ignore, info: ignore, warn: ignore, error: ignore }

@@ -180,6 +180,8 @@ export interface EventCodec {
 
 /** Fields are facts, never secrets, bodies or query strings. */
 export interface Logger {
+  /** Whether lines at debug are written at all: where to gather their facts costs something. */
+  isLevelEnabled(level: 'debug'): boolean
   debug(fields: object, line: string): void
   info(fields: object, line: string): void
   warn(fields: object, line: string): void

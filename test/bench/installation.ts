@@ -43,7 +43,7 @@ export interface InstallationOptions {
   readonly schedule?: readonly string[]
 }
 
-const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+const silent: Logger = { isLevelEnabled: () => false, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 /** Of each topic. */
 export const partitions = 12
 /** Appended and not acknowledged at once: enough for full batches, few enough for a small heap. */

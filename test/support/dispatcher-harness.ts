@@ -139,7 +139,13 @@ export class DispatcherHarness {
         },
         clock: this.clock,
         metrics: countingMetrics(this.counts),
-        logger: { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') },
+        logger: {
+          isLevelEnabled: () => true,
+          debug: level('debug'),
+          info: level('info'),
+          warn: level('warn'),
+          error: level('error'),
+        },
         topics: this.topics,
         delivery: settings,
         routing: () =>

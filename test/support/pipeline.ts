@@ -14,7 +14,13 @@ import type { EventCodec, Logger, LogProducer, LogRecord, OutgoingRecord } from 
 import { type TopicNames, topicNames } from '../../src/core/topics.ts'
 import { trackMessage } from './messages.ts'
 
-export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+export const silent: Logger = {
+  isLevelEnabled: () => false,
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+}
 
 /** An installation of its own on the real broker and registry of the run: topics, schemas, a configuration file, the real process. */
 export interface Pipeline {

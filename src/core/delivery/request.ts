@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { WebhookCall } from '../ports.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings.ts'
 import type { EpochMs, JsonText, Secret } from '../units.ts'
+import { HmacSha1 } from './hmac.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -26,8 +27,15 @@ export function callsOf(delivery: {
 
 /** X-Signature (A5.3): lower-case hex HMAC-SHA1 of the body's UTF-8 bytes, keyed with the secret's. */
 export function sign(secret: Secret, body: string): string {
-  return createHmac('sha1', secret.reveal()).update(body).digest('hex')
+  let hmac = hmacs.get(secret)
+  if (hmac === undefined) {
+    hmac = new HmacSha1(secret.reveal())
+    hmacs.set(secret, hmac)
+  }
+  return hmac.hex(body)
 }
+
+const hmacs = new WeakMap<Secret, HmacSha1>()
 
 /** What all calls of an attempt have in common and no other attempt has. */
 function attemptHeaders(delivery: Parameters<typeof callsOf>[0]): Headers {

@@ -94,7 +94,8 @@ export class Dispatcher {
    * queue moves on to a retry topic; else the partition waits, which holds up nobody but that lane.
    */
   relieve(shard: Shard): void {
-    const longest = shard.mayStart ? this.#lanes.longestOf(shard) : undefined
+    if (!shard.mayStart || !shard.hasSeveral) return
+    const longest = this.#lanes.longestOf(shard)
     if (longest === undefined || !shard.hasOthersThan(longest.destination)) return
     for (const delivery of this.#lanes.takeOut(longest, shard)) this.#moveOn(delivery)
   }
@@ -203,6 +204,8 @@ export class Dispatcher {
   #logAttempt({ carried, event }: Delivery, attempt: Attempt, decision: Decision, elapsedMs: number): void {
     const { clock, logger } = this.#deps
     const isSample = decision.kind === 'delivered' && this.#delivered++ % logOneIn === 0
+    const isInfo = decision.kind !== 'delivered' || isSample
+    if (!isInfo && !logger.isLevelEnabled('debug')) return
     const facts = {
       decision: decision.kind,
       ...('reason' in decision && { reason: decision.reason }),
@@ -215,7 +218,7 @@ export class Dispatcher {
       outcomes: Object.fromEntries(attempt.calls.map(call => [call.webhook.label, call.outcome])),
       elapsedMs: Math.round(elapsedMs),
     }
-    if (decision.kind !== 'delivered' || isSample) logger.info(facts, 'delivery attempted')
+    if (isInfo) logger.info(facts, 'delivery attempted')
     else logger.debug(facts, 'delivery attempted')
   }
 }

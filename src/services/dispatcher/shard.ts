@@ -93,6 +93,11 @@ export class Shard implements TopicPartition {
     this.#lastOf.set(destination, record.offset)
   }
 
+  /** Whether it had deliveries for more than one destination at all. */
+  get hasSeveral(): boolean {
+    return this.#lastOf.size > 1
+  }
+
   /** Whether, from the lowest undone record on, there were any for other destinations: then these wait for this one. */
   hasOthersThan(destination: string): boolean {
     for (const [other, offset] of this.#lastOf)

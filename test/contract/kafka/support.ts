@@ -20,7 +20,13 @@ import type {
   TopicPartition,
 } from '../../../src/core/ports.ts'
 
-export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+export const silent: Logger = {
+  isLevelEnabled: () => false,
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+}
 
 export function brokers(): string[] {
   const list = process.env['KAFKA_BROKERS']

@@ -16,7 +16,7 @@ import { smallConfiguration } from '../../support/small-configuration.ts'
 /** The commands of a first deployment, one after the other, on a real Kafka and registry. */
 const prefix = `first-${randomUUID()}`
 const eventsTopic = `${prefix}.events`
-const logger: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+const logger: Logger = { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} }
 const kafka = createKafka(
   { brokers: process.env['KAFKA_BROKERS']?.split(',') ?? [], clientId: 'test', tls: undefined, sasl: undefined },
   logger,

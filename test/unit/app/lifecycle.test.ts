@@ -5,6 +5,7 @@ import type { Logger } from '../../../src/core/ports.ts'
 function recorded() {
   const seen: string[] = []
   const logger: Logger = {
+    isLevelEnabled: () => false,
     debug: () => {},
     info: () => {},
     warn: () => {},

@@ -37,7 +37,13 @@ describe('what kafkajs logs', () => {
     const lines: string[] = []
     const log = (level: string) => (fields: object, line: string) =>
       lines.push(`${level} ${line} ${JSON.stringify(fields)}`)
-    const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+    const logger = {
+      isLevelEnabled: () => true,
+      debug: log('debug'),
+      info: log('info'),
+      warn: log('warn'),
+      error: log('error'),
+    }
     let now = 0
     const entry = (level: number, message: string, extra: object = {}): LogEntry => ({
       namespace: 'Connection',

@@ -52,7 +52,7 @@ function setUp() {
     },
   } as unknown as ConsumerGroup
   const state = { position: 0, group: group as ConsumerGroup | undefined }
-  const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+  const quiet = { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} }
   const commits = createCommits({
     owned: owning(undefined),
     positions: () => [at(state.position)],

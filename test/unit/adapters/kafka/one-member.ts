@@ -76,7 +76,7 @@ export function setUp() {
     onJoined: () => note('joined'),
     onPositionLost: loss => losses.push(loss),
     clock,
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    logger: { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} },
   })
   const it = group as unknown as ConsumerGroup
   const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)

@@ -8,7 +8,7 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 type Send = (request: ProducerRecord) => Promise<Partial<RecordMetadata>[]>
 
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const quiet = { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} }
 const stored = ({ topic, messages }: ProducerRecord) => [
   { topicName: topic, partition: messages[0]?.partition as number, errorCode: 0 },
 ]

@@ -34,6 +34,21 @@ describe('the request queue sets a timer only for what waits', () => {
   })
 })
 
+describe('the look for overdue requests', () => {
+  it('does not keep a process alive that has nothing else to do', () => {
+    interface Queue {
+      scheduleRequestTimeoutCheck(): void
+      destroy(): void
+    }
+    const RequestQueue = internal<new (options: object) => Queue>('network/requestQueue')
+    const queue = new RequestQueue({ requestTimeout: 1_000, enforceRequestTimeout: true, clientId: 'x', broker: 'y' })
+    const setTimer = jest.spyOn(globalThis, 'setInterval')
+    queue.scheduleRequestTimeoutCheck()
+    expect(setTimer.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false])
+    queue.destroy()
+  })
+})
+
 describe('a position that comes too late', () => {
   interface Offsets {
     resolvedOffsets: Record<string, Record<string, string>>
