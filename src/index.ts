@@ -15,4 +15,5 @@ export type {
 export type { Counts } from './client/counts.ts'
 export { Closed, ConfigError, FieldError, MessageTooLarge, QueueFull } from './client/errors.ts'
 export type { Failure, FailureReason } from './client/failure.ts'
-export type { AnalyticsOptions, OnFull } from './client/options.ts'
+export type { AnalyticsOptions, OnFull, QueueOptions, TransportOptions } from './client/options.ts'
+export type { Transport } from './client/transport.ts'

@@ -7,8 +7,16 @@ import { ConfigError } from './errors.ts'
 import { guardExit } from './exit.ts'
 import { createHttpTransport } from './http.ts'
 import { type ClientLog, createLog, isDebugging } from './log.ts'
-import { type AnalyticsOptions, type Settings, settingsOf } from './options.ts'
+import {
+  type AnalyticsOptions,
+  isOverTransport,
+  type QueueSettings,
+  settingsOf,
+  type TransportOptions,
+  transportSettingsOf,
+} from './options.ts'
 import { Sender } from './sender.ts'
+import type { Transport } from './transport.ts'
 
 export interface CloseOptions {
   /** Milliseconds; what is not sent by then has failed (`out_of_time`). Without it: as long as the retries take. */
@@ -16,23 +24,28 @@ export interface CloseOptions {
 }
 
 /**
- * Sends messages to a collector. A call checks its message, queues it and returns; batches go out behind it. Calls throw
+ * Sends messages to a collector, or over another transport. A call checks its message, queues it and returns; batches go out behind it. Calls throw
  * `FieldError`, `MessageTooLarge`, `QueueFull` and `Closed` at once. The promise that they return needs no awaiting: it
  * waits only with `onFull: 'wait'`, and never fails.
  */
 export class Analytics {
   readonly #sender: Sender
+  readonly #transport: Transport
   readonly #log: ClientLog
 
   /** Opens nothing: no timer and no connection before the first call. Throws `ConfigError`. */
-  constructor(writeKey: string, options: AnalyticsOptions) {
-    const settings = settingsOf(writeKey, options)
+  constructor(writeKey: string, options: AnalyticsOptions)
+  /** Over another transport than HTTP: what tells the source belongs to that. Throws `ConfigError`. */
+  constructor(options: TransportOptions)
+  constructor(first: string | TransportOptions, options?: AnalyticsOptions) {
+    const { settings, transport } = wayOut(first, options)
+    this.#transport = transport
     this.#log = createLog({
       write: line => process.stderr.write(line),
       clock: systemClock,
       debugging: isDebugging(process.env['DEBUG']),
     })
-    this.#sender = createSender(settings, systemClock, this.#log)
+    this.#sender = createSender(settings, transport, systemClock, this.#log)
   }
 
   /** Who a user is, and what is known of them. Needs `userId` or `anonymousId`. */
@@ -76,6 +89,7 @@ export class Analytics {
       timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= longestTimerMs)
     if (!isTime) throw new ConfigError('timeoutMs', `'timeoutMs' must be a number from 0 to ${longestTimerMs}.`)
     await this.#sender.close(timeoutMs)
+    await this.#transport.close?.()
     this.#log.debug(() => `closed ${JSON.stringify(this.counts)}`)
   }
 
@@ -93,12 +107,23 @@ export class Analytics {
   }
 }
 
-function createSender(settings: Settings, clock: ClientClock, log: ClientLog): Sender {
-  const { url, writeKey, timeoutMs, exitTimeoutMs, onSent, onFailure } = settings
+interface WayOut {
+  readonly settings: QueueSettings
+  readonly transport: Transport
+}
+
+function wayOut(first: string | TransportOptions, options: AnalyticsOptions | undefined): WayOut {
+  if (isOverTransport(first)) return { settings: transportSettingsOf(first), transport: first.transport }
+  const settings = settingsOf(first, options as AnalyticsOptions)
+  return { settings, transport: createHttpTransport({ ...settings, now: systemClock.now }) }
+}
+
+function createSender(settings: QueueSettings, transport: Transport, clock: ClientClock, log: ClientLog): Sender {
+  const { exitTimeoutMs, onSent, onFailure } = settings
   const sender = new Sender({
     settings,
     clock,
-    transport: createHttpTransport({ url, writeKey, timeoutMs, now: clock.now }),
+    transport,
     onSent(messages) {
       log.debug(() => `sent ${messages.length}`)
       if (onSent !== undefined) tell(log, () => onSent(messages.map(message => message.messageId)))

@@ -3,14 +3,13 @@ import { longestTimerMs } from './clock.ts'
 import { ConfigError } from './errors.ts'
 import type { Failure } from './failure.ts'
 import { maxBatchMessages } from './queue.ts'
+import type { Transport } from './transport.ts'
 
 /** What becomes of a call when the queue is at its bound. */
 export type OnFull = 'error' | 'drop-oldest' | 'wait'
 
-/** The settings of a client; times are in milliseconds. */
-export interface AnalyticsOptions {
-  /** Where the collector is: a base URL, to which `/v1/batch` is added, or a full one. Required. */
-  readonly endpoint: string
+/** How messages wait, and who hears what became of them; times are in milliseconds. */
+export interface QueueOptions {
   /** So many queued messages start a flush, and so many go in a request: 1 to 2,500, default 20. */
   readonly size?: number | undefined
   /** Another name of `size`. */
@@ -21,8 +20,6 @@ export interface AnalyticsOptions {
   readonly interval?: number | undefined
   /** Default 10. */
   readonly maxRetries?: number | undefined
-  /** For one request: default 10,000. */
-  readonly timeoutMs?: number | undefined
   /** How long a process that has nothing else to do stays to send what is queued: default 10,000. */
   readonly exitTimeoutMs?: number | undefined
   /** Messages that may wait: default 50,000. */
@@ -37,16 +34,27 @@ export interface AnalyticsOptions {
   readonly onSent?: ((messageIds: readonly string[]) => void) | undefined
 }
 
-type Given<Name extends keyof AnalyticsOptions> = NonNullable<AnalyticsOptions[Name]>
+/** The settings of a client that sends to a collector. */
+export interface AnalyticsOptions extends QueueOptions {
+  /** Where the collector is: a base URL, to which `/v1/batch` is added, or a full one. Required. */
+  readonly endpoint: string
+  /** For one request, in milliseconds: default 10,000. */
+  readonly timeoutMs?: number | undefined
+}
+
+/** The settings of a client with another way out than a collector. */
+export interface TransportOptions extends QueueOptions {
+  /** `kafkaTransport(…)` of `hookline/kafka`. It belongs to this one client. */
+  readonly transport: Transport
+}
+
+type Given<Name extends keyof QueueOptions> = NonNullable<QueueOptions[Name]>
 
 /** Options that were checked, under one name each. */
-export interface Settings {
-  readonly writeKey: string
-  readonly url: string
+export interface QueueSettings {
   readonly size: number
   readonly flushAfter: number
   readonly maxRetries: number
-  readonly timeoutMs: number
   readonly exitTimeoutMs: number
   readonly maxQueueMessages: number
   readonly maxQueueBytes: number
@@ -55,21 +63,27 @@ export interface Settings {
   readonly onSent: Given<'onSent'> | undefined
 }
 
-const names: readonly string[] = [
-  'endpoint',
+export interface Settings extends QueueSettings {
+  readonly writeKey: string
+  readonly url: string
+  readonly timeoutMs: number
+}
+
+const queueNames: readonly string[] = [
   'size',
   'flushAt',
   'flushAfter',
   'interval',
   'maxRetries',
-  'timeoutMs',
   'exitTimeoutMs',
   'maxQueueMessages',
   'maxQueueBytes',
   'onFull',
   'onFailure',
   'onSent',
-] satisfies (keyof AnalyticsOptions)[]
+] satisfies (keyof QueueOptions)[]
+const httpNames: readonly string[] = ['endpoint', 'timeoutMs'] satisfies (keyof AnalyticsOptions)[]
+const transportNames: readonly string[] = ['transport'] satisfies (keyof TransportOptions)[]
 const policies: readonly unknown[] = ['error', 'drop-oldest', 'wait'] satisfies OnFull[]
 const maxWriteKeyLength = 1_000
 
@@ -83,18 +97,40 @@ export function settingsOf(writeKey: string, options: AnalyticsOptions): Setting
   const given: unknown = options
   if (typeof given !== 'object' || given === null)
     throw new ConfigError('endpoint', "'endpoint' is required: new Analytics(writeKey, { endpoint: 'https://…' }).")
-  refuseUnknown(options)
+  refuseUnknown(options, httpNames)
+  return {
+    ...queueSettingsOf(options),
+    writeKey,
+    url: urlOf(options.endpoint),
+    timeoutMs: numbersOf(options)(['timeoutMs'], 10_000, 1, longestTimerMs),
+  }
+}
+
+/** Whether this is the one argument of a client that brings its own transport. */
+export const isOverTransport = (given: unknown): given is TransportOptions =>
+  typeof given === 'object' && given !== null && 'transport' in given
+
+/** Like `settingsOf`, for a client that brings its own transport. */
+export function transportSettingsOf(options: TransportOptions): QueueSettings {
+  refuseUnknown(options, transportNames)
+  const { transport } = options as { transport: Partial<Transport> | undefined }
+  if (typeof transport?.send !== 'function' || typeof transport.envelopeBytes !== 'number')
+    throw new ConfigError(
+      'transport',
+      "'transport' must be a transport, such as kafkaTransport(…) of 'hookline/kafka'.",
+    )
+  return queueSettingsOf(options)
+}
+
+function queueSettingsOf(options: QueueOptions): QueueSettings {
   const number = numbersOf(options)
   const size = number(['size', 'flushAt'], 20, 1, maxBatchMessages)
   const onFull = options.onFull ?? 'error'
   if (!policies.includes(onFull)) throw new ConfigError('onFull', `'onFull' must be one of ${policies.join(', ')}.`)
   return {
-    writeKey,
-    url: urlOf(options.endpoint),
     size,
     flushAfter: number(['flushAfter', 'interval'], 5_000, 1, longestTimerMs),
     maxRetries: number(['maxRetries'], 10, 0, 1_000),
-    timeoutMs: number(['timeoutMs'], 10_000, 1, longestTimerMs),
     exitTimeoutMs: number(['exitTimeoutMs'], 10_000, 0, longestTimerMs),
     maxQueueMessages: number(['maxQueueMessages'], 50_000, size, Number.MAX_SAFE_INTEGER),
     maxQueueBytes: number(['maxQueueBytes'], 64 * 1_048_576, maxMessageBytes, Number.MAX_SAFE_INTEGER),
@@ -104,7 +140,8 @@ export function settingsOf(writeKey: string, options: AnalyticsOptions): Setting
   }
 }
 
-function refuseUnknown(options: AnalyticsOptions): void {
+function refuseUnknown(options: object, ownNames: readonly string[]): void {
+  const names = [...ownNames, ...queueNames]
   const unknown = Object.keys(options).find(name => !names.includes(name))
   if (unknown === undefined) return
   const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
@@ -125,7 +162,7 @@ type NumberName =
 
 /** Reads whole numbers; two names of one setting may both be there when they agree (B2.3). */
 const numbersOf =
-  (options: AnalyticsOptions) =>
+  (options: { readonly [name in NumberName]?: number | undefined }) =>
   (aliases: readonly [NumberName, ...NumberName[]], fallback: number, least: number, most: number): number => {
     const given = aliases.filter(name => options[name] !== undefined)
     const name = given[0] ?? aliases[0]
@@ -139,7 +176,7 @@ const numbersOf =
     throw new ConfigError(name, `'${name}' must be a whole number from ${least} to ${most}.`)
   }
 
-function listener<Name extends 'onFailure' | 'onSent'>(name: Name, value: AnalyticsOptions[Name]) {
+function listener<Name extends 'onFailure' | 'onSent'>(name: Name, value: QueueOptions[Name]) {
   if (value === undefined || typeof value === 'function') return value
   throw new ConfigError(name, `'${name}' must be a function.`)
 }

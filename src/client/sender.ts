@@ -4,7 +4,7 @@ import type { Cancel } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { Closed, QueueFull } from './errors.ts'
 import { type Failure, type FailureReason, failureOf, type Trouble } from './failure.ts'
-import type { Settings } from './options.ts'
+import type { QueueSettings } from './options.ts'
 import { type BatchLimits, type Entry, MessageQueue, maxBatchBytes, maxBatchMessages, type Queued } from './queue.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
 
@@ -13,7 +13,7 @@ const behindBatches = 10
 
 export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
   readonly settings: Pick<
-    Settings,
+    QueueSettings,
     'size' | 'flushAfter' | 'maxRetries' | 'maxQueueMessages' | 'maxQueueBytes' | 'onFull'
   >
   readonly onSent: (messages: readonly Entry[]) => void

@@ -26,10 +26,20 @@ export type SendResult =
   /** Will never work. */
   | { readonly kind: 'refused'; readonly trouble: Trouble }
 
+/** As much of an `AbortSignal` as it takes: who uses the types of this package need have no others. */
+export interface StopSignal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
 /** The way out of the queue. */
 export interface Transport {
   /** Bytes of a request that are not messages or the commas between them. */
   readonly envelopeBytes: number
   /** One try. `retry` is 0 for the first; the signal ends it early. */
-  send(batch: Batch, retry: number, signal: AbortSignal): Promise<SendResult>
+  send(batch: Batch, retry: number, signal: StopSignal): Promise<SendResult>
+  /** Ends what it keeps open, called when nothing more will be sent; may be called again. */
+  close?(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -13,7 +13,7 @@ export interface Finished {
   readonly stderr: string
 }
 
-/** A folder in which `hookline` is installed from its tarball, and nothing else is. */
+/** A folder in which `hookline` is installed from its tarball. */
 export interface Consumer {
   /** What is in the tarball. */
   readonly files: readonly string[]
@@ -25,14 +25,22 @@ export interface Consumer {
   close(): Promise<void>
 }
 
-/** Builds and packs the package as `npm publish` would. */
-export async function installPacked(): Promise<Consumer> {
+/** What is built and packed, and what that needs. */
+const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.cjs.json', 'src', 'schemas', 'bin']
+const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
+
+/** Builds and packs the package as `npm publish` would, in a copy: other tests may do so too. Without its dependencies unless asked for. */
+export async function installPacked({ withDependencies = false } = {}): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-consumer-'))
-  const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], { cwd: root })
+  const copy = join(folder, 'packed')
+  for (const name of [...sources, ...extras]) await cp(join(root, name), join(copy, name), { recursive: true })
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
+  const { stdout } = await run('npm', ['pack', '--json', '--silent'], { cwd: copy })
   const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }]
   const home = join(folder, 'node_modules/hookline')
   await mkdir(home, { recursive: true })
-  await run('tar', ['-xzf', join(folder, packed.filename), '-C', home, '--strip-components=1'])
+  await run('tar', ['-xzf', join(copy, packed.filename), '-C', home, '--strip-components=1'])
+  if (withDependencies) await linkDependencies(folder)
 
   async function finished(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
     const ended = await run(process.execPath, args, {
@@ -51,5 +59,14 @@ export async function installPacked(): Promise<Consumer> {
     node: (file, env) => finished([file], env),
     typescript: (...args) => finished([join(root, 'node_modules/typescript/bin/tsc'), ...args]),
     close: () => rm(folder, { recursive: true }),
+  }
+}
+
+async function linkDependencies(folder: string): Promise<void> {
+  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { dependencies: object }
+  for (const name of Object.keys(dependencies)) {
+    const link = join(folder, 'node_modules', name)
+    await mkdir(dirname(link), { recursive: true })
+    await symlink(join(root, 'node_modules', name), link)
   }
 }

@@ -2,7 +2,7 @@ import type { Cancel, ClientClock } from '../../src/client/clock.ts'
 import type { Failure } from '../../src/client/failure.ts'
 import type { Entry } from '../../src/client/queue.ts'
 import { Sender, type SenderDeps } from '../../src/client/sender.ts'
-import type { Batch, SendResult, Transport } from '../../src/client/transport.ts'
+import type { Batch, SendResult, StopSignal, Transport } from '../../src/client/transport.ts'
 import { ManualClock } from './manual-clock.ts'
 
 /** Time and chance of a client, moved by hand. */
@@ -32,7 +32,7 @@ export const entry = (messageId: string, bytes = 100): Entry => ({
 })
 
 /** What the endpoint does with a try. */
-export type Respond = (batch: Batch, retry: number, signal: AbortSignal) => SendResult | Promise<SendResult>
+export type Respond = (batch: Batch, retry: number, signal: StopSignal) => SendResult | Promise<SendResult>
 
 export const taken: SendResult = { kind: 'taken', rejected: [] }
 export const trouble = { code: 'http_503', detail: 'The endpoint answered 503.' }

@@ -1,6 +1,16 @@
-import type { Admin, Consumer, ConsumerConfig, KafkaConfig, Producer, ProducerConfig, SASLOptions } from 'kafkajs'
+import type {
+  Admin,
+  Consumer,
+  ConsumerConfig,
+  ISocketFactory,
+  KafkaConfig,
+  Producer,
+  ProducerConfig,
+  SASLOptions,
+} from 'kafkajs'
 import type { Logger } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings.ts'
+import { internal } from './internals.ts'
 import { loadKafkajs } from './library.ts'
 import { kafkajsLogCreator } from './log.ts'
 
@@ -27,8 +37,17 @@ export interface KafkaClient {
   admin(): Admin
 }
 
+export interface KafkaClientOptions {
+  /** Whether open connections keep the process alive, as they do by default. */
+  readonly keepsAlive?: boolean
+}
+
 /** Connects nowhere yet. @throws KafkaError `LIBRARY_VERSION` when kafkajs is not the version that our patches are for. */
-export function createKafka(settings: Settings['kafka'], logger: Logger): KafkaClient {
+export function createKafka(
+  settings: Settings['kafka'],
+  logger: Logger,
+  { keepsAlive = true }: KafkaClientOptions = {},
+): KafkaClient {
   const { Kafka, logLevel } = loadKafkajs()
   const config: KafkaConfig = {
     ...connectionOf(settings),
@@ -38,12 +57,19 @@ export function createKafka(settings: Settings['kafka'], logger: Logger): KafkaC
     retry: consumerRetry,
     logLevel: logLevel.INFO,
     logCreator: kafkajsLogCreator(logger),
+    ...(keepsAlive ? {} : { socketFactory: detachedSockets() }),
   }
   return {
     consumer: consumerConfig => new Kafka(config).consumer(consumerConfig),
     producer: producerConfig => new Kafka(config).producer(producerConfig),
     admin: () => new Kafka(config).admin({ retry: consumerRetry }),
   }
+}
+
+/** Sockets as kafkajs makes them, for which the process does not stay. */
+function detachedSockets(): ISocketFactory {
+  const connect = internal<() => ISocketFactory>('network/socketFactory')()
+  return place => connect(place).unref()
 }
 
 /** Where the brokers are and how we show who we are. */

@@ -8,6 +8,7 @@ import { hookGroups, keepAssignments } from './patches/group-hooks.ts'
 import { cureHugeBatch } from './patches/huge-batch.ts'
 import { cureIdleTimer } from './patches/idle-timer.ts'
 import { cureLateBatch } from './patches/late-batch.ts'
+import { cureRequestTimer } from './patches/request-timer.ts'
 
 /** The version that our patches were made for and are tested with; kafkajs gets no releases any more. */
 const patchedVersion = '2.2.4'
@@ -18,6 +19,7 @@ const cures = [
   cureAbortedRecords,
   cureIdleTimer,
   cureLateBatch,
+  cureRequestTimer,
   hookGroups,
   keepAssignments,
 ]

@@ -122,7 +122,7 @@ const nouns: Readonly<Record<string, string>> = {
 const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 
 /** What is wrong with a value for which the schema has no text of its own. Never repeats the value. */
-function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted): string {
+export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted = new Map()): string {
   if (issue.input === undefined) return 'is missing'
   if (issue.input === null) return 'has no value'
   switch (issue.code) {

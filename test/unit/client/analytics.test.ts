@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { Analytics } from '../../../src/client/analytics.ts'
 import { Closed, ConfigError, FieldError } from '../../../src/client/errors.ts'
 import type { Failure } from '../../../src/client/failure.ts'
-import type { AnalyticsOptions } from '../../../src/client/options.ts'
+import type { AnalyticsOptions, QueueOptions } from '../../../src/client/options.ts'
+import type { SendResult, Transport } from '../../../src/client/transport.ts'
 import { library } from '../../../src/client/version.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { answer, type Script, startReceiver } from '../../support/scripted-receiver.ts'
@@ -135,5 +136,40 @@ describe('a client', () => {
   it('calls itself what the package is called', () => {
     const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'))
     expect(library).toEqual({ name: manifest.name, version: manifest.version })
+  })
+})
+
+describe('over another transport', () => {
+  function clientOver(result: SendResult, options: QueueOptions = {}) {
+    const happened: string[] = []
+    const transport: Transport = {
+      envelopeBytes: 0,
+      async send({ messages }) {
+        happened.push(`sent ${messages.map(({ messageId }) => messageId)}`)
+        return result
+      },
+      async close() {
+        happened.push('closed')
+      },
+    }
+    return { happened, analytics: new Analytics({ transport, ...options }) }
+  }
+
+  it('goes what would go over HTTP, and it is closed when nothing is left', async () => {
+    const { analytics, happened } = clientOver({ kind: 'taken', rejected: [] }, { size: 2 })
+    for (const messageId of ['a', 'b', 'c']) void analytics.track({ userId: 'u', event: 'E', messageId })
+    await analytics.close()
+    expect(happened).toEqual(['sent a,b', 'sent c', 'closed'])
+    expect(analytics.counts).toMatchObject({ queued: 3, sent: 3 })
+  })
+
+  it('it is closed too when time runs out', async () => {
+    const trouble = { code: 'ECONNREFUSED', detail: 'Nobody is there.' }
+    const onFailure = () => {}
+    const { analytics, happened } = clientOver({ kind: 'retry', trouble, retryAfterMs: undefined }, { onFailure })
+    void analytics.track({ userId: 'u', event: 'E', messageId: 'a' })
+    await analytics.close({ timeoutMs: 1 })
+    expect(happened).toEqual(['sent a', 'closed'])
+    expect(analytics.counts).toMatchObject({ queued: 1, failed: 1 })
   })
 })

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { ConfigError } from '../../../src/client/errors.ts'
-import { type AnalyticsOptions, settingsOf } from '../../../src/client/options.ts'
+import {
+  type AnalyticsOptions,
+  settingsOf,
+  type TransportOptions,
+  transportSettingsOf,
+} from '../../../src/client/options.ts'
 
 const endpoint = 'https://events.example.com'
 const settings = (options: Partial<AnalyticsOptions> = {}) => settingsOf('key', { endpoint, ...options })
@@ -57,6 +62,7 @@ describe('refused, naming the setting', () => {
     ['no write key', undefined, { endpoint }, 'writeKey', /must be the write key/],
     ['an empty write key', '', { endpoint }, 'writeKey', /must be the write key/],
     ['a write key that fills a request', 'x'.repeat(1_001), { endpoint }, 'writeKey', /must be the write key/],
+    ['no write key but options', { endpoint }, undefined, 'writeKey', /must be the write key/],
     ['no options', 'key', undefined, 'endpoint', /is required/],
     ['no endpoint', 'key', {}, 'endpoint', /must be the collector's URL/],
     [
@@ -92,10 +98,37 @@ describe('refused, naming the setting', () => {
     ['an unknown policy', 'key', { endpoint, onFull: 'drop' }, 'onFull', /error, drop-oldest, wait/],
     ['a listener that is none', 'key', { endpoint, onFailure: 'log' }, 'onFailure', /must be a function/],
     ['another spelling', 'key', { endpoint, FlushAt: 1 }, 'FlushAt', /did you mean 'flushAt'\?/],
-    ['an unknown setting', 'key', { endpoint, batchSize: 1 }, 'batchSize', /the settings are endpoint, size/],
+    [
+      'an unknown setting',
+      'key',
+      { endpoint, batchSize: 1 },
+      'batchSize',
+      /the settings are endpoint, timeoutMs, size/,
+    ],
   ])('%s', (_, writeKey, options, field, message) => {
     const error = errorOf(writeKey, options)
     expect(error).toBeInstanceOf(ConfigError)
     expect(error).toMatchObject({ code: 'invalid_config', field, message: expect.stringMatching(message) })
+  })
+})
+
+describe('a transport of its own', () => {
+  const transport = { envelopeBytes: 0, send: async () => ({ kind: 'taken', rejected: [] }) as const }
+
+  it('has the settings of the queue, with the same defaults', () => {
+    const { writeKey: _writeKey, url: _url, timeoutMs: _timeoutMs, ...queue } = settings({ size: 100 })
+    expect(transportSettingsOf({ transport, size: 100 })).toEqual(queue)
+  })
+
+  it.each<[string, object, string, RegExp]>([
+    ['that is none', { transport: {} }, 'transport', /kafkaTransport/],
+    ['that is undefined', { transport: undefined }, 'transport', /kafkaTransport/],
+    ['that is a number', { transport: 5 }, 'transport', /kafkaTransport/],
+    ['with an endpoint', { transport, endpoint }, 'endpoint', /^'endpoint' is no setting: the settings are transport,/],
+    ['with a queue shorter than a batch', { transport, maxQueueMessages: 1 }, 'maxQueueMessages', /from 20/],
+  ])('%s is refused', (_, given, field, message) => {
+    expect(() => transportSettingsOf(given as TransportOptions)).toThrow(
+      expect.objectContaining({ name: 'ConfigError', field, message: expect.stringMatching(message) }),
+    )
   })
 })

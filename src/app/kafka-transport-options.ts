@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { ConfigError } from '../client/errors.ts'
+import type { KafkaTransportOptions } from '../client/kafka-options.ts'
+import { broker, httpUrl, id, oneOf, text, topicPrefix } from '../core/settings/fields.ts'
+import { nearestName } from '../core/settings/nearest.ts'
+import { formatPath, type Path } from '../core/settings/problem.ts'
+import { issueText } from '../core/settings/shape.ts'
+import type { Credentials, Settings } from '../core/settings.ts'
+import { Secret } from '../core/units.ts'
+
+/** What the adapters need of them. */
+export interface KafkaTransportSettings extends Pick<Settings, 'kafka' | 'registry'> {
+  readonly sourceId: string
+  readonly topicPrefix: string
+}
+
+const registry = z.strictObject({ url: httpUrl, username: text.optional(), password: text.optional() })
+const tls = z.strictObject({ ca: text.optional(), cert: text.optional(), key: text.optional() })
+const sasl = z.strictObject({
+  mechanism: oneOf(['plain', 'scram-sha-256', 'scram-sha-512']),
+  username: text,
+  password: text,
+})
+
+const areBoth = (one: unknown, other: unknown): boolean => (one === undefined) === (other === undefined)
+
+const options = z.strictObject({
+  source: id,
+  brokers: z.array(broker).min(1),
+  registry: registry.refine(
+    ({ username, password }) => areBoth(username, password),
+    'needs both username and password, or neither',
+  ),
+  topicPrefix: topicPrefix.default('hookline'),
+  clientId: text.default('hookline-client'),
+  tls: tls.refine(({ cert, key }) => areBoth(cert, key), 'needs both cert and key, or neither').optional(),
+  sasl: sasl.optional(),
+} satisfies Record<keyof KafkaTransportOptions, z.ZodType>)
+
+/** The settings that there are at each place. */
+const names: Readonly<Record<string, readonly string[]>> = {
+  '': Object.keys(options.shape),
+  registry: Object.keys(registry.shape),
+  tls: Object.keys(tls.shape),
+  sasl: Object.keys(sasl.shape),
+}
+
+/** Checks every option, by the rules of the configuration. @throws ConfigError for the first that cannot be used */
+export function kafkaTransportSettings(given: KafkaTransportOptions): KafkaTransportSettings {
+  const result = options.safeParse(given, { error: issue => issueText(issue) })
+  if (!result.success) throw refused(result.error.issues[0] as z.core.$ZodIssue)
+  const { source, registry, brokers, clientId, tls, sasl, topicPrefix } = result.data
+  return {
+    sourceId: source,
+    topicPrefix,
+    kafka: {
+      brokers,
+      clientId,
+      tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key === undefined ? undefined : new Secret(tls.key) },
+      sasl: sasl && { mechanism: sasl.mechanism, ...(credentialsOf(sasl) as Credentials) },
+    },
+    registry: { url: registry.url, auth: credentialsOf(registry) },
+  }
+}
+
+function credentialsOf({
+  username,
+  password,
+}: {
+  username?: string | undefined
+  password?: string | undefined
+}): Credentials | undefined {
+  if (username === undefined || password === undefined) return undefined
+  return { username: new Secret(username), password: new Secret(password) }
+}
+
+function refused(issue: z.core.$ZodIssue): ConfigError {
+  const path = issue.path as Path
+  if (issue.code !== 'unrecognized_keys') {
+    const name = formatPath(path) || 'source'
+    return new ConfigError(name, `'${name}' ${issue.message}.`)
+  }
+  const [key = ''] = issue.keys
+  const name = formatPath([...path, key])
+  const known = names[formatPath(path)] ?? []
+  const near = nearestName(key, known)
+  const advice = near === undefined ? `the settings there are ${known.join(', ')}.` : `did you mean '${near}'?`
+  return new ConfigError(name, `'${name}' is no setting: ${advice}`)
+}

@@ -1,0 +1,182 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { startBroker } from '../../../deploy/local/broker.ts'
+import { freePorts } from '../../../deploy/local/ports.ts'
+import { Analytics } from '../../../src/client/analytics.ts'
+import type { Failure } from '../../../src/client/failure.ts'
+import type { QueueOptions } from '../../../src/client/options.ts'
+import { partitionFor } from '../../../src/core/message/event.ts'
+import { callTypes } from '../../../src/core/message/message.ts'
+import { type KafkaTransportOptions, kafkaTransport } from '../../../src/kafka.ts'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import { newEventsPlace, partitions } from '../../support/events-place.ts'
+import { startTcpProxy } from '../../support/tcp-proxy.ts'
+import { afterwards } from './support.ts'
+
+const closing = closingAfterEach()
+
+function clientOf(options: KafkaTransportOptions, queue: QueueOptions = {}) {
+  const sent: string[] = []
+  const failures: Failure[] = []
+  const analytics = closing(
+    new Analytics({
+      transport: kafkaTransport(options),
+      onSent: ids => sent.push(...ids),
+      onFailure: failure => failures.push(failure),
+      ...queue,
+    }),
+  )
+  return { analytics, sent, failures }
+}
+
+async function preparedPlace(brokers?: string[]) {
+  const place = newEventsPlace(brokers)
+  await Promise.all([place.createTopic(), place.registerSchema()])
+  return place
+}
+
+// First: what kafkajs has begun goes on for seconds behind it.
+it('a broker that does not come back: close keeps to its time and reports all', async () => {
+  const place = newEventsPlace([`127.0.0.1:${await freePorts(1)}`])
+  await place.registerSchema()
+  const { analytics, failures } = clientOf(place.options)
+  for (let n = 0; n < 50; n += 1) analytics.track({ userId: `u-${n}`, event: 'E' })
+  await analytics.close({ timeoutMs: 200 })
+  expect(failures).toMatchObject([{ reason: 'out_of_time' }])
+  expect(analytics.counts).toEqual({ queued: 50, sent: 0, failed: 50, dropped: 0, waiting: 0 })
+})
+
+describe('on a real broker', () => {
+  it('every call is on the topic, as our own writers write it, on the partition of its key', async () => {
+    const place = await preparedPlace()
+    const { analytics, sent } = clientOf(place.options)
+    const before = Date.now()
+    analytics.identify({ userId: 'u-1', traits: { plan: 'pro' } })
+    analytics.track({ userId: 'u-2', event: 'Größe', properties: { total: 1.5 }, messageId: 'mine' })
+    analytics.page({ anonymousId: 'a-3', name: 'Home' })
+    analytics.screen({ userId: 'u-4', name: 'Main' })
+    analytics.group({ userId: 'u-5', groupId: 'g' })
+    analytics.alias({ userId: 'u-6', previousId: 'a-3' })
+    await analytics.close()
+    expect(analytics.counts).toEqual({ queued: 6, sent: 6, failed: 0, dropped: 0, waiting: 0 })
+
+    const found = await place.events()
+    expect(new Set(found.map(({ event }) => event.message.type))).toEqual(new Set(callTypes))
+    expect(found.map(({ event }) => event.message.messageId).sort()).toEqual([...sent].sort())
+    for (const { event, key, partition } of found) {
+      expect(event).toMatchObject({ sourceId: 'web', canonical: true, destinationId: undefined, origin: undefined })
+      expect(key).toBe(event.message.userId ?? event.message.anonymousId)
+      expect(partition).toBe(partitionFor(Buffer.from(key), partitions))
+      expect(event.receivedAt).toBeGreaterThanOrEqual(before)
+      expect(event.message.timestamp).toBeLessThanOrEqual(event.receivedAt)
+    }
+    const track = found.find(({ event }) => event.message.type === 'track')?.event.message
+    expect(track).toMatchObject({ messageId: 'mine', event: 'Größe', properties: '{"total":1.5}' })
+  })
+
+  it('thousands, in the order of the calls for each user', async () => {
+    const place = await preparedPlace()
+    const { analytics } = clientOf(place.options, { size: 100 })
+    for (let n = 0; n < 20_000; n += 1) analytics.track({ userId: `u-${n % 50}`, event: String(n) })
+    await analytics.close()
+    expect(analytics.counts).toMatchObject({ queued: 20_000, sent: 20_000 })
+    const found = await place.events()
+    expect(found).toHaveLength(20_000)
+    const last = new Map<string, number>()
+    for (const { event, key } of found) {
+      expect(Number(event.message.event)).toBeGreaterThan(last.get(key) ?? -1)
+      last.set(key, Number(event.message.event))
+    }
+  })
+
+  it('connects to nobody before there is something to send', async () => {
+    const proxy = await startTcpProxy(1)
+    afterwards(() => proxy.close())
+    const here = `127.0.0.1:${proxy.port}`
+    const { analytics } = clientOf({ source: 'web', brokers: [here], registry: { url: `http://${here}` } })
+    await analytics.flush()
+    await analytics.close()
+    expect(proxy.connections()).toBe(0)
+  })
+})
+
+describe('what somebody has to put right', () => {
+  it('a missing topic: the messages fail at once with the remedy, and no topic is made', async () => {
+    const place = newEventsPlace()
+    await place.registerSchema()
+    const { analytics, failures } = clientOf(place.options)
+    analytics.track({ userId: 'u', event: 'E', messageId: 'm' })
+    await analytics.flush()
+    const detail = `Kafka did not take it: topic ${place.topic} does not exist: create it with \`hookline topics apply\`.`
+    expect(failures).toMatchObject([{ reason: 'refused', code: 'TOPIC_MISSING', detail, messageIds: ['m'] }])
+    expect(await place.topics()).not.toContain(place.topic)
+    await place.createTopic()
+    analytics.track({ userId: 'u', event: 'E' })
+    await analytics.flush()
+    expect(analytics.counts).toMatchObject({ sent: 1, failed: 1 })
+  })
+
+  it('a schema that is not registered: likewise', async () => {
+    const place = newEventsPlace()
+    await place.createTopic()
+    const { analytics, failures } = clientOf(place.options)
+    analytics.track({ userId: 'u', event: 'E' })
+    await analytics.flush()
+    expect(failures).toMatchObject([
+      {
+        reason: 'refused',
+        code: 'schema_not_registered',
+        detail: expect.stringContaining('hookline schemas register'),
+      },
+    ])
+    await place.registerSchema()
+    analytics.track({ userId: 'u', event: 'E' })
+    await analytics.flush()
+    expect(analytics.counts).toMatchObject({ sent: 1, failed: 1 })
+  })
+})
+
+describe('what passes', () => {
+  it('a registry that is away at first', async () => {
+    const place = await preparedPlace()
+    const { port, pathname } = new URL(place.options.registry.url)
+    const proxy = await startTcpProxy(Number(port))
+    afterwards(() => proxy.close())
+    proxy.set({ kind: 'cut' })
+    const registry = { url: `http://127.0.0.1:${proxy.port}${pathname}` }
+    const { analytics, failures } = clientOf({ ...place.options, registry }, { maxRetries: 0 })
+    analytics.track({ userId: 'u', event: 'first' })
+    await analytics.flush()
+    expect(failures).toMatchObject([{ reason: 'retries_exhausted', code: 'registry_unavailable' }])
+    proxy.set({ kind: 'open' })
+    analytics.track({ userId: 'u', event: 'second' })
+    await analytics.flush()
+    expect((await place.events()).map(({ event }) => event.message.event)).toEqual(['second'])
+  })
+
+  it('the death of the broker: every message is on the topic in the end', async () => {
+    const [dataDir, port] = [await mkdtemp(join(tmpdir(), 'hookline-contract-')), await freePorts(1)]
+    const start = () => startBroker({ dataDir, port, throwAway: true })
+    let broker = await start()
+    afterwards(() => broker.stop())
+    const place = await preparedPlace([broker.address])
+    const { analytics, sent, failures } = clientOf(place.options)
+    const track = (from: number) => {
+      for (let n = from; n < from + 100; n += 1) analytics.track({ userId: `u-${n}`, event: 'E', messageId: `m-${n}` })
+    }
+    track(0)
+    await analytics.flush()
+    await broker.kill()
+    track(100)
+    const flushed = analytics.flush()
+    broker = await start()
+    await flushed
+    expect(failures).toEqual([])
+    const ids = Array.from({ length: 200 }, (_, n) => `m-${n}`).sort()
+    expect([...sent].sort()).toEqual(ids)
+    const stored = (await place.events()).map(({ event }) => event.message.messageId)
+    expect([...new Set(stored)].sort()).toEqual(ids)
+  })
+})

@@ -1,0 +1,79 @@
+import { expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { Sender } from '../../../src/client/sender.ts'
+import { parseJson } from '../../../src/core/message/json.ts'
+import { normalise } from '../../../src/core/message/normalise.ts'
+import { batchOf, failure, type Reply, transportOn } from '../../support/scripted-topic.ts'
+import { settled } from '../../support/sender-harness.ts'
+
+const replies: readonly Reply[] = ['stored', failure('PASSES', true), failure('FINAL', false), new Error('a bug')]
+
+it('whatever Kafka answers: each message is settled once, nothing that is stored is written again', async () => {
+  const scenario = fc.record({
+    answers: fc.array(fc.constantFrom(...replies), { minLength: 1, maxLength: 12 }),
+    openings: fc.array(fc.constantFrom(failure('registry_unavailable'), failure('schema_not_registered')), {
+      maxLength: 3,
+    }),
+    messages: fc.integer({ min: 1, max: 30 }),
+    size: fc.integer({ min: 1, max: 8 }),
+    maxRetries: fc.nat(3),
+  })
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ answers, openings, messages, size, maxRetries }) => {
+      const script = transportOn((_, turn) => answers[turn % answers.length] as Reply)
+      script.failOpening(...openings)
+      const sent: string[] = []
+      const failed: string[] = []
+      const sender = new Sender({
+        settings: { size, flushAfter: 5_000, maxRetries, maxQueueMessages: 1_000, maxQueueBytes: 1e7, onFull: 'error' },
+        transport: script.transport,
+        clock: script.clock,
+        onSent: each => sent.push(...each.map(({ messageId }) => messageId)),
+        onFailure: ({ messageIds }) => failed.push(...messageIds),
+        onRetry: () => {},
+        onBusy: () => {},
+      })
+      const { messages: entries } = batchOf(messages)
+      for (const entry of entries) void sender.add(entry)
+      const closed = sender.close()
+      await script.clock.advance(3_600_000, settled)
+      await closed
+
+      expect([...sent, ...failed].sort()).toEqual(entries.map(({ messageId }) => messageId).sort())
+      expect(sender.counts).toEqual({
+        queued: messages,
+        sent: sent.length,
+        failed: failed.length,
+        dropped: 0,
+        waiting: 0,
+      })
+      const stored = script.stored.map(({ event }) => event.message.messageId)
+      expect(new Set(stored).size).toBe(stored.length)
+      for (const id of sent) expect(stored).toContain(id)
+      expect(script.clock.holds).toBe(0)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('a record holds exactly what a collector makes of the same message', async () => {
+  const properties = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue(), { maxKeys: 5 })
+  const call = fc.record(
+    { properties, context: properties, integrations: properties, userId: fc.string({ minLength: 1, unit: 'binary' }) },
+    { requiredKeys: [] },
+  )
+  await fc.assert(
+    fc.asyncProperty(call, async given => {
+      const { send, appended, clock } = transportOn()
+      const batch = batchOf(1, () => given)
+      await send(batch)
+      const overTheWire = parseJson(batch.messages[0]?.text ?? '')
+      const collected = normalise(overTheWire.kind === 'parsed' ? overTheWire.value : undefined, {
+        receivedAt: clock.now(),
+        sentAt: undefined,
+        newId: () => 'made',
+      })
+      expect(collected).toMatchObject({ kind: 'message', message: appended[0]?.event.message })
+    }),
+  )
+})

@@ -1,0 +1,206 @@
+import { describe, expect, it } from '@jest/globals'
+import { entryOf } from '../../../src/client/calls.ts'
+import type { CallType } from '../../../src/core/message/message.ts'
+import { batchOf, failure, transportOn } from '../../support/scripted-topic.ts'
+import { settled } from '../../support/sender-harness.ts'
+
+const deep = (levels: number): object => (levels === 0 ? {} : { in: deep(levels - 1) })
+const hostile = JSON.parse('{"__proto__":{"admin":true},"1":"\\ud800","b":1}') as object
+
+describe('a message becomes the record that a collector would make of it', () => {
+  it('with all that it holds', async () => {
+    const { send, appended, clock } = transportOn()
+    const call = {
+      userId: 17n,
+      anonymousId: 'a-1',
+      event: 'Order Completed',
+      properties: { total: 39.9, at: new Date(0), none: undefined },
+      context: { ip: '203.0.113.7', integrations: { Webhooks: true } },
+      integrations: { All: false },
+      timestamp: '2012-12-02T00:30:08.276Z',
+    }
+    const entry = entryOf('track', call, { now: () => 0, newId: () => 'm-1' })
+    expect(await send({ id: 'b', messages: [entry] })).toEqual({ kind: 'taken', rejected: [] })
+    expect(appended.map(({ key, event }) => ({ key, event }))).toEqual([
+      {
+        key: '17',
+        event: {
+          sourceId: 'web',
+          destinationId: undefined,
+          receivedAt: clock.now(),
+          canonical: true,
+          origin: undefined,
+          message: {
+            type: 'track',
+            messageId: 'm-1',
+            userId: '17',
+            anonymousId: 'a-1',
+            groupId: undefined,
+            previousId: undefined,
+            event: 'Order Completed',
+            name: undefined,
+            category: undefined,
+            timestamp: Date.parse('2012-12-02T00:30:08.276Z'),
+            properties: '{"total":39.9,"at":"1970-01-01T00:00:00.000Z"}',
+            traits: undefined,
+            context: '{"ip":"203.0.113.7"}',
+            integrations: '{"Webhooks":true,"All":false}',
+          },
+        },
+      },
+    ])
+  })
+
+  it.each<[CallType, object, string]>([
+    ['identify', { userId: 'u' }, 'u'],
+    ['track', { anonymousId: 'a', event: 'E' }, 'a'],
+    ['page', { userId: 'u', anonymousId: 'a' }, 'u'],
+    ['screen', { anonymousId: 'a' }, 'a'],
+    ['group', { userId: 'u', groupId: 'g' }, 'u'],
+    ['alias', { userId: 'new', previousId: 'old' }, 'new'],
+  ])('%s, keyed by whom it is about', async (type, call, key) => {
+    const { send, appended } = transportOn()
+    await send({ id: 'b', messages: [entryOf(type, call, { now: () => 0, newId: () => 'm' })] })
+    expect(appended.map(record => ({ type: record.event.message.type, key: record.key }))).toEqual([{ type, key }])
+  })
+
+  it('without hostile keys and lone surrogates', async () => {
+    const { send, appended } = transportOn()
+    await send(batchOf(1, () => ({ properties: hostile })))
+    expect(appended[0]?.event.message.properties).toBe('{"1":"\u{fffd}","b":1}')
+  })
+
+  it('a call that a collector would reject fails alone, with its code', async () => {
+    const { send, stored } = transportOn()
+    const batch = batchOf(3, index => (index === 1 ? { properties: deep(101) } : {}))
+    const detail = 'properties is nested more than 100 levels deep: flatten it.'
+    expect(await send(batch)).toEqual({ kind: 'taken', rejected: [{ index: 1, code: 'too_deep', detail }] })
+    expect(stored.map(({ event }) => event.message.messageId)).toEqual(['m0', 'm2'])
+  })
+
+  it('a batch of nothing else writes nothing', async () => {
+    const { send, appended } = transportOn()
+    const batch = batchOf(2, () => ({ properties: deep(101) }))
+    expect(await send(batch)).toMatchObject({ kind: 'taken', rejected: [{ index: 0 }, { index: 1 }] })
+    expect(appended).toEqual([])
+  })
+})
+
+describe('what Kafka does not take', () => {
+  it.each([
+    ['may pass', failure('NOT_ENOUGH_REPLICAS', true), 'retry'],
+    ['is final', failure('TOPIC_AUTHORIZATION_FAILED', false), 'refused'],
+    ['nobody can tell', new Error('who knows'), 'retry'],
+  ])('%s', async (_, error, kind) => {
+    const { send } = transportOn(() => error)
+    expect(await send(batchOf(3))).toMatchObject({ kind, trouble: { detail: expect.stringContaining(error.message) } })
+  })
+
+  it('a missing topic is named, with what to do', async () => {
+    const { send } = transportOn(() => failure('TOPIC_MISSING', false, 'topic hookline.events does not exist'))
+    const detail =
+      'Kafka did not take it: topic hookline.events does not exist: create it with `hookline topics apply`.'
+    expect(await send(batchOf(1))).toEqual({ kind: 'refused', trouble: { code: 'TOPIC_MISSING', detail } })
+  })
+
+  it('one record that is too large for the topic fails alone', async () => {
+    const error = failure('MESSAGE_TOO_LARGE', false)
+    const { send } = transportOn(({ key }) => (key === 'u1' ? error : 'stored'))
+    const rejected = [{ index: 1, code: 'MESSAGE_TOO_LARGE', detail: 'Kafka did not take it: it broke.' }]
+    expect(await send(batchOf(3))).toEqual({ kind: 'taken', rejected })
+  })
+
+  it('what was stored is not written again, and the rest with the same bytes', async () => {
+    const fails = new Set(['u1', 'u2'])
+    const { send, appended, stored } = transportOn(({ key }, turn) =>
+      turn <= 4 && fails.has(key) ? failure('NOT_LEADER_FOR_PARTITION', true) : 'stored',
+    )
+    const batch = batchOf(4)
+    expect(await send(batch)).toMatchObject({ kind: 'retry', trouble: { code: 'NOT_LEADER_FOR_PARTITION' } })
+    expect(await send(batch)).toEqual({ kind: 'taken', rejected: [] })
+    expect(appended.map(({ key }) => key)).toEqual(['u0', 'u1', 'u2', 'u3', 'u1', 'u2'])
+    expect(appended[4]?.value).toBe(appended[1]?.value)
+    expect(stored).toHaveLength(4)
+  })
+
+  it('what was rejected is reported once the rest is stored, after retries too', async () => {
+    const { send } = transportOn((_, turn) => (turn === 1 ? failure('REQUEST_TIMED_OUT', true) : 'stored'))
+    const batch = batchOf(2, index => (index === 0 ? { properties: deep(101) } : {}))
+    expect(await send(batch)).toMatchObject({ kind: 'retry' })
+    expect(await send(batch)).toMatchObject({ kind: 'taken', rejected: [{ index: 0, code: 'too_deep' }] })
+  })
+
+  it('a failure that may pass decides, whatever else there was', async () => {
+    const { send } = transportOn(({ key }) => failure(key === 'u0' ? 'MESSAGE_TOO_LARGE' : 'X', key !== 'u0'))
+    expect(await send(batchOf(2))).toMatchObject({ kind: 'retry', trouble: { code: 'X' } })
+  })
+})
+
+describe('the way there', () => {
+  it('is opened with the first batch, once', async () => {
+    const { send, tally } = transportOn()
+    expect(tally.opened).toBe(0)
+    await Promise.all([send(batchOf(1)), send(batchOf(1))])
+    await send(batchOf(1))
+    expect(tally).toMatchObject({ opened: 1, flushed: 3 })
+  })
+
+  it.each([
+    ['a registry that is away may come back', failure('registry_unavailable'), 'retry'],
+    ['a schema that is not registered is for somebody to register', failure('schema_not_registered'), 'refused'],
+    ['a library of another version', failure('LIBRARY_VERSION', false), 'refused'],
+  ])('%s; the next batch looks again', async (_, error, kind) => {
+    const { send, appended, failOpening } = transportOn()
+    failOpening(error)
+    expect(await send(batchOf(1))).toMatchObject({ kind, trouble: { code: (error as Error & { code: string }).code } })
+    expect(appended).toEqual([])
+    expect(await send(batchOf(1))).toMatchObject({ kind: 'taken' })
+  })
+
+  it('holds the process while records are under way, and no longer', async () => {
+    const { send, clock } = transportOn()
+    const sending = send(batchOf(1))
+    expect(clock.holds).toBe(1)
+    await sending
+    expect(clock.holds).toBe(0)
+  })
+})
+
+describe('the end', () => {
+  it('does not wait for a try that is given up', async () => {
+    const { transport, send, clock, closeWith } = transportOn(() => 'never')
+    closeWith(() => new Promise(() => {}))
+    const abort = new AbortController()
+    const sending = send(batchOf(2), abort.signal)
+    await settled()
+    abort.abort()
+    expect(await sending).toMatchObject({ kind: 'retry' })
+    expect(clock.holds).toBe(0)
+    await transport.close?.()
+  })
+
+  it('a signal that was given before ends a try at once', async () => {
+    const { send } = transportOn(() => 'never')
+    expect(await send(batchOf(1), AbortSignal.abort())).toMatchObject({ kind: 'retry' })
+  })
+
+  it('waits until the connections are closed, once', async () => {
+    const { transport, send, tally, closeWith } = transportOn()
+    await send(batchOf(1))
+    let isClosed = false
+    closeWith(async () => {
+      await settled()
+      isClosed = true
+    })
+    await transport.close?.()
+    expect(isClosed).toBe(true)
+    await transport.close?.()
+    expect(tally.closed).toBe(1)
+  })
+
+  it('is one also when the connections break on it', async () => {
+    const { transport, closeWith } = transportOn()
+    closeWith(() => Promise.reject(new Error('broken')))
+    await expect(transport.close?.()).resolves.toBeUndefined()
+  })
+})
