@@ -27,6 +27,8 @@ const histogram = <Label extends string = never>(
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 14_400]
 /** A call is over after 5 s (A4.1). */
 const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5]
+/** A request is refused when its messages are not acknowledged within 10 s. */
+const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export const metricSpecs = {
   webhookCalls: counter('hookline_webhook_calls_total', 'Calls ended, by outcome.', [
@@ -87,6 +89,30 @@ export const metricSpecs = {
   configReloads: counter('hookline_config_reloads_total', 'Changed configurations, by what became of them.', [
     'result',
   ]),
+  collectorAnswers: counter(
+    'hookline_collector_answers_total',
+    'Everything that the HTTP server of the collector answered, by code, also what is no request for messages.',
+    ['code'],
+  ),
+  collectorMessages: counter(
+    'hookline_collector_messages_total',
+    'Messages of requests that were answered for good, by what became of them; not those that are to be sent again.',
+    ['source', 'result'],
+  ),
+  collectorStoreSeconds: histogram(
+    'hookline_collector_store_seconds',
+    'From handing the messages of a request to the producer to the last acknowledgement.',
+    storeBuckets,
+  ),
+  collectorHeldBytes: gauge(
+    'hookline_collector_held_bytes',
+    'Bodies of requests under way, and records not acknowledged yet.',
+    ['what'],
+  ),
+  collectorRejectsLost: counter(
+    'hookline_collector_rejects_lost_total',
+    'Rejected messages that the rejected topic did not take either; their senders were told.',
+  ),
   droppedKeys: counter('hookline_dropped_keys_total', 'Keys named __proto__ removed from messages.'),
 } as const
 

@@ -1,0 +1,116 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../../core/ports.ts'
+import { type Answer, problem } from './answers.ts'
+import type { Connection } from './connections.ts'
+import { gunzip, isGzip } from './gunzip.ts'
+import type { HttpLimits } from './limits.ts'
+import { ByteStore, type Reservation } from './memory.ts'
+
+export type BodyRead =
+  | { readonly kind: 'read'; readonly text: string }
+  | { readonly kind: 'refused'; readonly answer: Answer }
+  /** The sender has gone; there is nobody to answer. */
+  | { readonly kind: 'gone' }
+
+interface Deps {
+  /** Bytes, as sent and unpacked. */
+  readonly maxBytes: number
+  readonly memory: Reservation
+  readonly progress: HttpLimits['progress']
+  readonly clock: Clock
+  readonly connection: Connection
+}
+
+/**
+ * The body of a request as text. What it is, its bytes say: gzip or not, always UTF-8; headers are not asked, since SDKs are
+ * wrong about both. Invalid bytes become U+FFFD, a byte order mark is left out.
+ */
+export async function readBody(request: IncomingMessage, response: ServerResponse, deps: Deps): Promise<BodyRead> {
+  const { maxBytes, memory } = deps
+  if (Number(request.headers['content-length']) > maxBytes) return refuse(tooLarge(maxBytes))
+  // Every other expectation has been refused; HTTP/1.0 knows none.
+  if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
+  const wire = await receive(request, deps)
+  if (wire.kind !== 'received') return wire
+  if (!isGzip(wire.bytes)) return { kind: 'read', text: textOf(wire.bytes) }
+  const unpacked = await gunzip(wire.bytes, maxBytes, memory)
+  switch (unpacked.kind) {
+    case 'unpacked':
+      return { kind: 'read', text: textOf(unpacked.bytes) }
+    case 'too_large':
+      return refuse(tooLarge(maxBytes))
+    case 'no_memory':
+      return refuse(noMemory())
+    case 'corrupt':
+      return refuse(problem('invalid_body', `The body begins like gzip and cannot be unpacked: ${unpacked.detail}.`))
+  }
+}
+
+type Received = { readonly kind: 'received'; readonly bytes: Buffer } | Exclude<BodyRead, { kind: 'read' }>
+
+const refuse = (answer: Answer): { readonly kind: 'refused'; readonly answer: Answer } => ({ kind: 'refused', answer })
+
+const tooLarge = (maxBytes: number): Answer =>
+  problem('payload_too_large', `The body has more than ${maxBytes} bytes: send smaller batches.`)
+const noMemory = (): Answer =>
+  problem('unavailable', 'Too many requests are under way: send this one again later.', { retryAfter: 1 })
+const tooSlow = (): Answer => problem('request_timeout', 'The body came too slowly: send it again, faster.')
+const tooManyPieces = (): Answer =>
+  problem('malformed_request', 'The body comes in too many too small pieces: send larger ones.')
+
+/** Each piece costs its handling, however small. Senders who write token by token stay below. */
+const manyPieces = 65_536
+const smallPiece = 16
+
+function receive(request: IncomingMessage, { maxBytes, memory, progress, clock, connection }: Deps): Promise<Received> {
+  const declared = request.headers['content-length']
+  const store = new ByteStore({
+    limit: maxBytes,
+    memory,
+    expected: declared === undefined ? undefined : Number(declared),
+  })
+  let bytes = 0
+  let pieces = 0
+  const { promise, resolve } = Promise.withResolvers<Received>()
+
+  function onData(piece: Buffer): void {
+    bytes += piece.length
+    pieces += 1
+    const kept = store.add(piece)
+    if (kept === 'too_large') settle(refuse(tooLarge(maxBytes)))
+    else if (kept === 'no_memory') settle(refuse(noMemory()))
+    else if (pieces > manyPieces && bytes < pieces * smallPiece) settle(refuse(tooManyPieces()))
+  }
+  const onEnd = (): void => settle({ kind: 'received', bytes: store.bytes() })
+  const onGone = (): void => settle({ kind: 'gone' })
+
+  let bytesBefore = 0
+  function checkProgress(): void {
+    if (bytes - bytesBefore < progress.bytes) return settle(refuse(tooSlow()))
+    bytesBefore = bytes
+    cancel = clock.after(progress.within, checkProgress)
+  }
+  let cancel = clock.after(progress.within, checkProgress)
+
+  function settle(result: Received): void {
+    cancel()
+    connection.onBroken = undefined
+    request.off('data', onData).off('end', onEnd).off('close', onGone)
+    resolve(result)
+  }
+
+  connection.onBroken = answer => settle(refuse(answer))
+  // An error is followed by `close`; without a listener it would end the process.
+  request
+    .on('data', onData)
+    .on('end', onEnd)
+    .on('close', onGone)
+    .on('error', () => {})
+  return promise
+}
+
+/** Buffer puts U+FFFD in place of invalid bytes, as the WHATWG decoder does; a byte order mark it would keep. */
+function textOf(bytes: Buffer): string {
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return bytes.toString('utf8', hasMark ? 3 : 0)
+}

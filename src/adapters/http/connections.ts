@@ -1,0 +1,127 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Clock } from '../../core/ports.ts'
+import { type Answer, onTheWire, problem } from './answers.ts'
+import type { HttpLimits } from './limits.ts'
+
+/** What is going on on one connection. */
+export interface Connection {
+  /** Requests whose head has come and whose answer has not gone. */
+  readonly underWay: number
+  /** Nothing more is read: the next answer says so. */
+  readonly isLast: boolean
+  /** Told when the body that is being read will not come to its end. */
+  onBroken: ((answer: Answer) => void) | undefined
+}
+
+interface State extends Connection {
+  underWay: number
+  isLast: boolean
+  /** The latest request, whose body may still be coming in. */
+  current: IncomingMessage | undefined
+}
+
+export interface Connections {
+  of(request: IncomingMessage): Connection
+  /** Whether there is room to keep a connection open after its answer. */
+  mayStay(): boolean
+  /** From now on no connection stays; those without a request are closed. */
+  closeIdle(): void
+}
+
+interface Deps {
+  readonly server: Server
+  readonly limits: HttpLimits
+  readonly clock: Clock
+  readonly onAnswer: (answer: Answer) => void
+}
+
+/** Follows the connections of a server, and answers what is no HTTP or comes too slowly, in the same form as everything else. */
+export function trackConnections({ server, limits, clock, onAnswer }: Deps): Connections {
+  const states = new Map<Socket, State>()
+  let closing = false
+
+  server.prependListener('connection', (socket: Socket) => {
+    states.set(socket, { underWay: 0, isLast: false, current: undefined, onBroken: undefined })
+    socket.once('close', () => states.delete(socket))
+  })
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const state = stateOf(request.socket)
+    state.underWay += 1
+    state.current = request
+    response.once('close', () => {
+      state.underWay -= 1
+    })
+  })
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    const state = states.get(socket)
+    // The parser reports again with every piece that follows.
+    if (state === undefined || state.isLast) return
+    state.isLast = true
+    if (!socket.writable || isConnectionError(error)) socket.destroy()
+    else if (state.current?.complete === false) breakOff(state, socket, answerTo(error))
+    // What came before is answered, and that answer is the last.
+    else if (state.underWay === 0) refuse(socket, error)
+  })
+  server.on('connect', (_request, socket: Socket) => {
+    const state = states.get(socket)
+    if (state?.underWay === 0)
+      farewell(socket, problem('method_not_allowed', 'This is no proxy.', { allow: everyMethod }))
+    else if (state !== undefined) state.isLast = true
+  })
+
+  function stateOf(socket: Socket): State {
+    const state = states.get(socket)
+    if (state === undefined) throw new TypeError('a request without a connection')
+    return state
+  }
+
+  /** The body under way is not to be had. Whoever reads it answers; if nobody does, its answer has gone already. */
+  function breakOff(state: State, socket: Socket, answer: Answer): void {
+    if (state.onBroken === undefined) socket.destroySoon()
+    else state.onBroken(answer)
+  }
+
+  function refuse(socket: Socket, error: ParserError): void {
+    // Browsers open connections ahead of need; they are not told that they are late with a request they do not have.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) socket.destroy()
+    else farewell(socket, answerTo(error))
+  }
+
+  /** What still comes in is thrown away for a while: closing at once would reset the connection, and the answer be lost. */
+  function farewell(socket: Socket, answer: Answer): void {
+    onAnswer(answer)
+    socket.end(onTheWire(answer))
+    const cancel = clock.after(limits.linger.time, () => socket.destroy())
+    socket.once('close', cancel)
+    if (socket.listenerCount('error') === 0) socket.on('error', () => {})
+  }
+
+  return {
+    of: request => stateOf(request.socket),
+    mayStay: () => !closing && states.size <= limits.connections / 2,
+    closeIdle() {
+      closing = true
+      for (const [socket, { underWay }] of states) if (underWay === 0) socket.destroySoon()
+    },
+  }
+}
+
+/** What Node reports as a client's error: `reason` is its parser's own text. */
+type ParserError = Error & { readonly code?: string; readonly reason?: string }
+
+export const everyMethod = 'GET, HEAD, OPTIONS, POST'
+
+const isConnectionError = ({ code = '' }: ParserError): boolean =>
+  !code.startsWith('HPE_') && code !== 'ERR_HTTP_REQUEST_TIMEOUT'
+
+function answerTo({ code, reason }: ParserError): Answer {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return problem('request_timeout', 'The request did not come to its end in time: send it again, faster.')
+    case 'HPE_HEADER_OVERFLOW':
+      return problem('headers_too_large', 'The request has too many or too long header fields: send fewer.')
+    default:
+      return problem('malformed_request', `The request is no valid HTTP/1.1: ${reason ?? 'it cannot be read'}.`)
+  }
+}

@@ -1,0 +1,161 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { ListenAddress } from '../../core/settings.ts'
+import { type Answer, problem } from './answers.ts'
+import { type Connections, everyMethod, trackConnections } from './connections.ts'
+import { crossOrigin, isPreflight, preflight } from './cors.ts'
+import type { HttpLimits } from './limits.ts'
+import { createSend, type Send } from './sending.ts'
+
+interface Deps {
+  readonly listen: ListenAddress
+  readonly limits: HttpLimits
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onAnswer: (answer: Answer) => void
+  /** The methods of a path as in `Allow`; undefined: no such path. */
+  readonly methodsOf: (url: string) => string | undefined
+}
+
+export interface HttpServer {
+  /** For routes; their handlers answer with `send` and take the body from `request.raw`. */
+  readonly app: FastifyInstance
+  readonly connections: Connections
+  readonly send: Send
+  /** `http://host:port`, with the port that was really taken. */
+  start(): Promise<string>
+  /** Takes no more connections, answers what is under way, closes the rest; resolves when all are closed. */
+  stop(): Promise<void>
+}
+
+/**
+ * A server of JSON on which nobody can sit: heads, bodies, connections and waits are bounded, and whatever goes wrong is
+ * answered with a code, a message and the right status.
+ */
+export function createHttpServer(deps: Deps): HttpServer {
+  const { listen, limits, clock, logger, onAnswer } = deps
+  const app = createApp(limits, (error, request, reply) => send(request, reply, answerToBadUrl(error)))
+  const connections = trackConnections({ server: app.server, limits, clock, onAnswer })
+  const send = createSend({ connections, limits, clock, onAnswer })
+  watchConnections(deps, app)
+  addExpectations(app, onAnswer)
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const refusal = refusalOf(request.raw, connections.of(request.raw).underWay, limits)
+    if (refusal === undefined) done()
+    else send(request, reply, refusal)
+  })
+  app.options('*', (request, reply) => send(request, reply, answerToOptions(request.raw, deps)))
+  app.setNotFoundHandler((request, reply) => send(request, reply, answerToUnknown(request.raw, deps)))
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    logger.error({ route: request.routeOptions.url, error: error.message, stack: error.stack }, 'request failed')
+    send(request, reply, problem('internal_error', 'Something went wrong here: send the request again later.'))
+  })
+
+  return {
+    app,
+    connections,
+    send,
+    start: () => app.listen({ host: listen.host, port: listen.port }),
+    async stop() {
+      const cancel = clock.after(limits.drain, () => app.server.closeAllConnections())
+      connections.closeIdle()
+      await app.close()
+      cancel()
+    },
+  }
+}
+
+function createApp(
+  limits: HttpLimits,
+  onFrameworkError: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void,
+): FastifyInstance {
+  const app = fastify({
+    http: {
+      maxHeaderSize: limits.headBytes,
+      headersTimeout: limits.headTimeout,
+      requestTimeout: limits.requestTimeout,
+      connectionsCheckingInterval: limits.checkEvery,
+      requireHostHeader: false,
+    },
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAlive,
+    connectionTimeout: limits.silence,
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
+    // Answered in connections.ts, which knows what else is going on on the connection.
+    clientErrorHandler: () => {},
+    frameworkErrors: onFrameworkError,
+  })
+  // Bodies are read by the handlers, by content: fastify would go by Content-Type, and refuse one that it cannot read.
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  // Fields beyond Node's own bound would be dropped silently; here they are refused.
+  app.server.maxHeadersCount = 0
+  // Who closes its side when it has sent everything gets its answer.
+  Object.assign(app.server, { httpAllowHalfOpen: true })
+  app.server.maxConnections = limits.connections
+  return app
+}
+
+const dropsLoggedEveryMs = 60_000
+
+function watchConnections({ limits, clock, logger }: Deps, app: FastifyInstance): void {
+  let dropped = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  app.server.on('drop', () => {
+    dropped += 1
+    if (clock.monotonic() - loggedAt < dropsLoggedEveryMs) return
+    loggedAt = clock.monotonic()
+    logger.warn({ connections: limits.connections, dropped }, 'too many connections: new ones are dropped')
+  })
+}
+
+/** `100-continue` is answered when the body is wanted; nothing else is known. */
+function addExpectations({ server }: FastifyInstance, onAnswer: (answer: Answer) => void): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
+    server.emit('request', request, response),
+  )
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const answer = problem('expectation_failed', "The only expectation that is met is '100-continue'.")
+    onAnswer(answer)
+    response.writeHead(answer.status, { ...answer.headers, ...crossOrigin(request.headers), connection: 'close' })
+    response.end(answer.body)
+  })
+}
+
+/** What is wrong with a request whatever its path is. */
+function refusalOf(request: IncomingMessage, underWay: number, limits: HttpLimits): Answer | undefined {
+  const { rawHeaders, httpVersionMinor } = request
+  if (rawHeaders.length > 2 * limits.headFields)
+    return problem('headers_too_large', `The request has more than ${limits.headFields} header fields: send fewer.`)
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /^host$/i.test(name)).length
+  // RFC 9112 3.2
+  if (hosts > 1 || (hosts === 0 && httpVersionMinor === 1))
+    return problem('malformed_request', `A request needs one Host header; this one has ${hosts}.`)
+  if (underWay > limits.pipelined)
+    return problem('unavailable', 'Too many requests wait on this connection: send this one again later.')
+  return undefined
+}
+
+function answerToOptions(request: IncomingMessage, { methodsOf }: Deps): Answer {
+  const { url = '' } = request
+  const methods = url === '*' ? everyMethod : methodsOf(url)
+  if (methods === undefined) return notFound()
+  return isPreflight(request.headers)
+    ? { code: 'preflight', status: 204, headers: preflight(request.headers, methods), body: '' }
+    : { code: 'ok', status: 204, headers: { allow: methods }, body: '' }
+}
+
+function answerToUnknown({ method, url = '' }: IncomingMessage, { methodsOf }: Deps): Answer {
+  const allow = methodsOf(url)
+  if (allow === undefined) return notFound()
+  return problem('method_not_allowed', `${method} does nothing here: use ${allow.replace(', OPTIONS', '')}.`, { allow })
+}
+
+const answerToBadUrl = ({ code }: FastifyError): Answer =>
+  code === 'FST_ERR_BAD_URL' ? problem('malformed_request', 'The path is no valid URL path.') : notFound()
+
+const notFound = (): Answer =>
+  problem('not_found', 'There is nothing at this path: see /openapi.json for what there is.')

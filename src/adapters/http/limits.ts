@@ -1,0 +1,43 @@
+import { type DurationMs, durationMs } from '../../core/units.ts'
+
+/** What one peer, or all of them together, may take of an HTTP server. */
+export interface HttpLimits {
+  /** Request line and header fields; also trailers. */
+  readonly headBytes: number
+  readonly headFields: number
+  /** From the connection, or from the first byte on a kept one, to the end of the head. */
+  readonly headTimeout: DurationMs
+  /** The same to the end of the body. */
+  readonly requestTimeout: DurationMs
+  /** How often the two are looked at. */
+  readonly checkEvery: DurationMs
+  /** A body must bring so many bytes in each such time. */
+  readonly progress: { readonly bytes: number; readonly within: DurationMs }
+  /** A connection stays open so long without a request. Longer than the 60 s of load balancers: whoever closes first must be they. */
+  readonly keepAlive: DurationMs
+  /** Nothing comes or goes for so long: the connection is dropped, whatever it waits for. */
+  readonly silence: DurationMs
+  /** From half of it on connections are not kept open; above, they are dropped. */
+  readonly connections: number
+  /** Requests of one connection that are not answered yet. */
+  readonly pipelined: number
+  /** A request that is refused while it comes in is read on and forgotten for so long and so far, or its sender might not see why. */
+  readonly linger: { readonly time: DurationMs; readonly bytes: number }
+  /** `stop` breaks off what is not answered by then. */
+  readonly drain: DurationMs
+}
+
+export const defaultLimits: HttpLimits = {
+  headBytes: 16_384,
+  headFields: 200,
+  headTimeout: durationMs(15_000),
+  requestTimeout: durationMs(120_000),
+  checkEvery: durationMs(1_000),
+  progress: { bytes: 1_024, within: durationMs(10_000) },
+  keepAlive: durationMs(75_000),
+  silence: durationMs(130_000),
+  connections: 10_000,
+  pipelined: 32,
+  linger: { time: durationMs(5_000), bytes: 64 * 1_048_576 },
+  drain: durationMs(20_000),
+}

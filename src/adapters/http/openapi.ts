@@ -1,0 +1,155 @@
+import { type ProblemCode, problemStatus } from './answers.ts'
+import { schemas } from './openapi-schemas.ts'
+import { documentPath, type IngestPath, ingestPaths, settingsPath } from './paths.ts'
+
+/** What each code means, for those who read the document. */
+const meanings = {
+  malformed_request: 'no valid HTTP/1.1',
+  invalid_json: 'the body, or the only message, is not JSON',
+  invalid_body: 'the body holds no message, or begins like gzip and is none',
+  rejected: 'strict mode, or the only message of the request: it is not taken, and `rejected` says why',
+  invalid_write_key: 'no source has this write key, or there is none in the request',
+  not_found: 'there is nothing at this path, or no source has this write key',
+  request_timeout: 'the request came too slowly; send it again',
+  payload_too_large: 'the body has more bytes, unpacked, than `collector.maxBodyBytes` (4 MiB); send smaller batches',
+  expectation_failed: 'an `Expect` other than 100-continue',
+  rate_limited: 'the source sends more messages a second than `collector.ratePerSource`',
+  headers_too_large: 'more than 16 KiB or 200 header fields',
+  internal_error: 'our fault; send it again later',
+  unavailable: 'Kafka did not take the messages, or too much is under way; send it again later',
+} as const satisfies Partial<Record<ProblemCode, string>>
+
+type DescribedCode = keyof typeof meanings
+
+const ofEveryRequest = ['malformed_request', 'headers_too_large', 'request_timeout', 'expectation_failed'] as const
+const ofReading = [...ofEveryRequest, 'internal_error', 'unavailable'] as const
+const ofIngest = [
+  ...ofReading,
+  'invalid_json',
+  'invalid_body',
+  'rejected',
+  'invalid_write_key',
+  'payload_too_large',
+  'rate_limited',
+] as const
+
+const reference = (schema: keyof typeof schemas) => ({ $ref: `#/components/schemas/${schema}` })
+const json = (schema: object) => ({ 'application/json': { schema } })
+
+/** The refusals of an operation, by status. */
+function problems(codes: readonly DescribedCode[]): Record<string, object> {
+  const statuses = [...new Set(codes.map(code => problemStatus[code]))].sort((a, b) => a - b)
+  return Object.fromEntries(
+    statuses.map(status => {
+      const own = codes.filter(code => problemStatus[code] === status)
+      const retry = status === 429 || status === 503
+      return [
+        status,
+        {
+          description: own.map(code => `\`${code}\`: ${meanings[code]}.`).join('\n'),
+          ...(retry && { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } } }),
+          content: json({ ...reference('Problem'), properties: { code: { enum: own } } }),
+        },
+      ]
+    }),
+  )
+}
+
+const strictMode = {
+  name: 'X-Strict-Mode',
+  in: 'header',
+  description: '`1`: one message that is rejected refuses the whole request, and nothing of it is taken.',
+  schema: { enum: ['1'] },
+}
+
+function ingest({ path, type, usedBy }: IngestPath): object {
+  const schema = reference(type === undefined ? 'Batch' : 'Call')
+  return {
+    post: {
+      operationId: path.slice(1).replaceAll('/', '_'),
+      summary: type === undefined ? 'Take a batch of messages' : `Take one ${type} message`,
+      description: `Used by ${usedBy}.`,
+      tags: ['messages'],
+      parameters: [strictMode],
+      requestBody: {
+        required: true,
+        description: 'JSON in UTF-8, plain or gzip: told by its bytes, whatever Content-Type and Content-Encoding say.',
+        content: { 'application/json': { schema }, 'text/plain': { schema }, 'application/gzip': {} },
+      },
+      responses: {
+        200: { description: 'All replicas of Kafka have it.', content: json(reference('Accepted')) },
+        ...problems(ofIngest),
+      },
+    },
+  }
+}
+
+const settings = {
+  get: {
+    operationId: 'settings',
+    summary: 'The settings that SDKs for browsers and mobile apps begin with',
+    tags: ['settings'],
+    security: [],
+    parameters: [{ name: 'writeKey', in: 'path', required: true, schema: { type: 'string' } }],
+    responses: {
+      200: { description: 'A source has this write key.', content: json(reference('Settings')) },
+      ...problems([...ofReading, 'not_found']),
+    },
+  },
+}
+
+const document = {
+  get: {
+    operationId: 'openapi',
+    summary: 'This document',
+    tags: ['settings'],
+    security: [],
+    responses: {
+      200: { description: 'OpenAPI 3.1.', content: json({ type: 'object' }) },
+      ...problems(ofReading),
+    },
+  },
+}
+
+/** The tracking API as OpenAPI 3.1, from the same tables as its routes and answers. */
+export function openApiDocument(): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Hookline tracking API',
+      version: '1',
+      summary: 'Takes analytics messages from SDKs that speak the tracking API.',
+      description: [
+        'A path may end in a slash. Pages of any origin may send.',
+        'The write key is the user name of HTTP Basic, else in `X-Write-Key`, else in the body, else in the query.',
+        'Whatever goes wrong is answered with a JSON object that has `code`, `message` and `error`.',
+      ].join('\n'),
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [{ name: 'messages' }, { name: 'settings' }],
+    security: [{ basic: [] }, { header: [] }, { query: [] }, {}],
+    paths: {
+      ...Object.fromEntries(ingestPaths.map(path => [path.path, ingest(path)])),
+      [settingsPath.replace(':writeKey', '{writeKey}')]: settings,
+      [documentPath]: document,
+    },
+    components: {
+      schemas,
+      securitySchemes: {
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'User name: the write key. The password is not looked at.',
+        },
+        header: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Write-Key',
+          description: 'What follows a colon is not looked at.',
+        },
+        query: { type: 'apiKey', in: 'query', name: 'writeKey' },
+      },
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import { type CallType, callTypes } from '../../core/message/message.ts'
+
+/** A path that takes messages. */
+export interface IngestPath {
+  readonly path: string
+  /** What its one message is, whatever the message says; undefined: the body is a batch. */
+  readonly type: CallType | undefined
+  /** Who sends there. */
+  readonly usedBy: string
+}
+
+const batchPaths: readonly IngestPath[] = [
+  { path: '/v1/batch', usedBy: 'most server SDKs' },
+  { path: '/v1/import', usedBy: 'the SDKs for Ruby, Java, .NET and Go 1' },
+  { path: '/v1/b', usedBy: 'the SDKs for browsers and mobile apps' },
+  { path: '/beacon/v1/batch', usedBy: "RudderStack's SDK for browsers, with the write key in the query" },
+].map(path => ({ ...path, type: undefined }))
+
+const callPaths: readonly IngestPath[] = callTypes.flatMap(type => [
+  { path: `/v1/${type}`, type, usedBy: 'direct calls' },
+  { path: `/v1/${type.charAt(0)}`, type, usedBy: 'the SDK for browsers' },
+  { path: `/api/s/${type}`, type, usedBy: "Jitsu's SDK" },
+  { path: `/api/s/s2s/${type}`, type, usedBy: "Jitsu's SDK on servers" },
+])
+
+export const ingestPaths: readonly IngestPath[] = [...batchPaths, ...callPaths]
+
+export const settingsPath = '/v1/projects/:writeKey/settings'
+export const documentPath = '/openapi.json'
+
+const reading = 'GET, HEAD, OPTIONS'
+const methodsByPath = new Map([
+  ...ingestPaths.map(({ path }) => [path, 'OPTIONS, POST'] as const),
+  [documentPath, reading],
+])
+const settingsPattern = /^\/v1\/projects\/[^/]+\/settings$/
+
+/** The methods that a path has, as in `Allow`; undefined for one that does not exist. `url` is as in the request line. */
+export function methodsOf(url: string): string | undefined {
+  const path = pathOf(url)
+  return methodsByPath.get(path) ?? (settingsPattern.test(path) ? reading : undefined)
+}
+
+/** As the router sees it: without query, double slashes and the one at the end. */
+function pathOf(url: string): string {
+  const [path = ''] = url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
+  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+}

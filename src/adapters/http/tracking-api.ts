@@ -1,0 +1,85 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { CallType } from '../../core/message/message.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { ListenAddress } from '../../core/settings.ts'
+import type { TrackingApi } from '../../core/tracking-api.ts'
+import { type Answer, accepted, ok, problem, refused } from './answers.ts'
+import { readBody } from './body.ts'
+import { createHttpServer } from './http-server.ts'
+import { defaultLimits, type HttpLimits } from './limits.ts'
+import { createReservation } from './memory.ts'
+import { openApiDocument } from './openapi.ts'
+import { documentPath, ingestPaths, methodsOf, settingsPath } from './paths.ts'
+import { headerKeyOf, queryKeyOf } from './write-key.ts'
+
+interface Deps {
+  readonly listen: ListenAddress
+  readonly api: TrackingApi
+  /** Largest body, as sent and unpacked. */
+  readonly maxBodyBytes: number
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'collectorAnswers'>
+  readonly limits?: Partial<HttpLimits>
+}
+
+/** The HTTP side of the collector: routes, and everything about bytes on the wire. */
+export interface TrackingServer {
+  /** `http://host:port`, with the port that was really taken. */
+  start(): Promise<string>
+  /** Takes no more connections, answers what is under way, closes the rest; resolves when all are closed. */
+  stop(): Promise<void>
+}
+
+export function createTrackingServer(deps: Deps): TrackingServer {
+  const { api, maxBodyBytes, clock, metrics } = deps
+  const limits = { ...defaultLimits, ...deps.limits }
+  const onAnswer = ({ code }: Answer): void => metrics.collectorAnswers.inc({ code })
+  const { app, connections, send, start, stop } = createHttpServer({ ...deps, limits, onAnswer, methodsOf })
+
+  /** Undefined: the sender has gone. */
+  async function take({ raw, query }: FastifyRequest, reply: FastifyReply, type: CallType | undefined) {
+    const receivedAt = clock.now()
+    const memory = createReservation(api)
+    try {
+      const connection = connections.of(raw)
+      const { progress } = limits
+      const body = await readBody(raw, reply.raw, { maxBytes: maxBodyBytes, memory, progress, clock, connection })
+      if (body.kind === 'gone') return undefined
+      if (body.kind === 'refused') return body.answer
+      const answer = await api.accept({
+        type,
+        headerKey: headerKeyOf(raw),
+        queryKey: queryKeyOf(query),
+        body: body.text,
+        strict: raw.headers['x-strict-mode'] === '1',
+        receivedAt,
+      })
+      return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
+    } finally {
+      memory.giveBack()
+    }
+  }
+
+  for (const { path, type } of ingestPaths) {
+    app.post(path, (request, reply) => {
+      take(request, reply, type).then(
+        answer => answer && send(request, reply, answer),
+        error => reply.send(error),
+      )
+    })
+  }
+  app.get<{ Params: { writeKey: string } }>(settingsPath, (request, reply) => {
+    const { writeKey } = request.params
+    send(request, reply, api.isWriteKey(writeKey) ? settingsFor(writeKey) : unknownKey())
+  })
+  const document = ok(JSON.stringify(openApiDocument()))
+  app.get(documentPath, (request, reply) => send(request, reply, document))
+  return { start, stop }
+}
+
+/** What SDKs for browsers and mobile apps ask for first: without it they send nothing. */
+const settingsFor = (apiKey: string): Answer => ok(JSON.stringify({ integrations: { 'Segment.io': { apiKey } } }))
+
+const unknownKey = (): Answer => problem('not_found', 'No source has this write key.')
