@@ -42,6 +42,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/run.ts')).runCommand,
   },
   {
+    name: 'send',
+    summary: 'send one message through the collector',
+    load: async () => (await import('./commands/send.ts')).sendCommand,
+  },
+  {
     name: 'topics',
     summary: 'create and check the Kafka topics',
     load: async () => (await import('./commands/topics.ts')).topicsCommand,

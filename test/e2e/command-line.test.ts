@@ -25,7 +25,7 @@ describe('hookline as a process', () => {
     expect(err).toBe("hookline: unknown command 'topcis' (Did you mean topics?)\n")
   })
 
-  it.each(['check-config', 'topics', 'schemas', 'produce'])('%s has help with examples', async name => {
+  it.each(['check-config', 'topics', 'schemas', 'produce', 'send'])('%s has help with examples', async name => {
     const { code, out } = await run(process.execPath, ['bin/hookline.js', name, '--help'])
     expect(code).toBe(0)
     expect(out).toContain(`Usage: hookline ${name}`)

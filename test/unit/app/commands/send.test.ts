@@ -1,0 +1,228 @@
+import { describe, expect, it } from '@jest/globals'
+import { sendCommand } from '../../../../src/app/commands/send.ts'
+import { closingAfterEach } from '../../../support/cleanup.ts'
+import { createTestIo, runCommand } from '../../../support/command-io.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+import { answer, answering, type Script, startReceiver } from '../../../support/scripted-receiver.ts'
+
+const closing = closingAfterEach()
+const base = 'kafka: { brokers: ["127.0.0.1:1"] }\nregistry: { url: "http://127.0.0.1:1" }\n'
+const sources = 'sources: [{ id: web, writeKey: web-key }, { id: server, writeKey: server-key }]\n'
+const taken = answering(answer(200, {}, '{"success":true}'))
+
+/** A collector that answers as told, with a configuration that lets it listen there. */
+async function collector(script: Script = taken, host = '127.0.0.1') {
+  const receiver = closing(await startReceiver(script))
+  const folder = await configFolder({
+    'hookline.yaml': `${base}${sources}collector: { listen: "${host}:${receiver.port}" }`,
+  })
+  const endpoint = `http://127.0.0.1:${receiver.port}`
+  const send = (argv: readonly string[], stdin?: string) =>
+    runCommand(['send', '--config', `${folder}/hookline.yaml`, ...argv], stdin === undefined ? {} : { stdin })
+  const got = () => {
+    const [request] = receiver.requests
+    const { batch, writeKey } = JSON.parse(request?.body ?? '{}') as { batch: object[]; writeKey: string }
+    return { path: request?.path, message: batch[0], writeKey }
+  }
+  return { receiver, endpoint, send, got }
+}
+
+describe('what is sent', () => {
+  it('a call with options, to where the configuration lets the collector listen', async () => {
+    const { send, got, endpoint } = await collector()
+    const argv = ['track', '--user-id', 'u-1', '--event', 'Größe', '--properties', '{"total":1.5}', '--message-id', 'm']
+    const { code, out, err } = await send(argv)
+    expect({ code, out, err }).toEqual({ code: 0, out: `sent track m: ${endpoint} has taken it\n`, err: '' })
+    const message = { type: 'track', messageId: 'm', userId: 'u-1', event: 'Größe', properties: { total: 1.5 } }
+    expect(got()).toEqual({
+      path: '/v1/batch',
+      message: { ...message, timestamp: expect.any(String) },
+      writeKey: 'web-key',
+    })
+  })
+
+  it.each<[string, string[], Record<string, unknown>]>([
+    [
+      'identify',
+      ['identify', '--anonymous-id', 'a', '--traits', '{"plan":"pro"}', '--timestamp', '2015-02-02'],
+      { type: 'identify', anonymousId: 'a', traits: { plan: 'pro' }, timestamp: '2015-02-02T00:00:00.000Z' },
+    ],
+    [
+      'page',
+      ['page', '--user-id', 'u', '--name', 'Home', '--category', 'Docs', '--context', '{"ip":"203.0.113.7"}'],
+      { type: 'page', name: 'Home', category: 'Docs', context: { ip: '203.0.113.7' } },
+    ],
+    ['screen', ['screen', '--user-id', 'u', '--name', 'Main'], { type: 'screen', name: 'Main' }],
+    ['group', ['group', '--user-id', 'u', '--group-id', 'g'], { type: 'group', groupId: 'g' }],
+    ['alias', ['alias', '--user-id', 'new', '--previous-id', 'old'], { type: 'alias', previousId: 'old' }],
+    [
+      'destinations',
+      ['track', '--user-id', 'u', '--event', 'E', '--integrations', '{"All":false}'],
+      { integrations: { All: false } },
+    ],
+  ])('%s', async (_, argv, message) => {
+    const { send, got } = await collector()
+    expect(await send(argv)).toMatchObject({ code: 0, err: '' })
+    expect(got().message).toMatchObject(message)
+  })
+
+  it.each<[string, string[], string | undefined]>([
+    ['with --message', ['--message', '{"type":"page","userId":12345678901234567890,"own":1}'], undefined],
+    ['on stdin', [], '{"type":"page","userId":12345678901234567890,"own":1}\n'],
+  ])('a whole message %s, with its ids as written and whatever else it has', async (_, argv, stdin) => {
+    const { send, got } = await collector()
+    expect(await send(argv, stdin)).toMatchObject({ code: 0, err: '' })
+    expect(got().message).toMatchObject({ type: 'page', userId: '12345678901234567890', own: 1 })
+  })
+
+  it('with --json it is a document', async () => {
+    const { send, endpoint } = await collector()
+    const { out } = await send(['page', '--user-id', 'u', '--json'])
+    expect(JSON.parse(out)).toEqual({ type: 'page', messageId: expect.any(String), endpoint, result: 'sent' })
+  })
+})
+
+describe('as whom and where', () => {
+  const page = ['page', '--user-id', 'u']
+
+  it('as the source that is named', async () => {
+    const { send, got } = await collector()
+    await send([...page, '--source', 'server'])
+    expect(got().writeKey).toBe('server-key')
+  })
+
+  it('without a configuration when key and endpoint are given', async () => {
+    const { endpoint, got } = await collector()
+    const argv = ['send', ...page, '--write-key', 'own', '--endpoint', `${endpoint}/in`]
+    const { code, out } = await runCommand([...argv, '--message-id', 'm'])
+    expect({ code, out }).toEqual({ code: 0, out: `sent page m: ${endpoint}/in has taken it\n` })
+    expect(got()).toMatchObject({ path: '/in', writeKey: 'own' })
+  })
+
+  it('what listens on all addresses is reached on this machine', async () => {
+    const { send, got } = await collector(taken, '0.0.0.0')
+    expect(await send(page)).toMatchObject({ code: 0 })
+    expect(got().path).toBe('/v1/batch')
+  })
+
+  it.each([
+    ['"[::]:1"', 'http://[::1]:1'],
+    ['"[::1]:1"', 'http://[::1]:1'],
+    ['localhost:1', 'http://localhost:1'],
+  ])('listening on %s is reached at %s', async (listen, endpoint) => {
+    const folder = await configFolder({ 'hookline.yaml': `${base}${sources}collector: { listen: ${listen} }` })
+    // What is refused before anything is sent shows where it would have gone.
+    const { out } = await runCommand(['send', '--config', `${folder}/hookline.yaml`, '--json', ...page])
+    expect(JSON.parse(out)).toMatchObject({ endpoint, result: 'failed' })
+  })
+})
+
+describe('what is not taken ends with 1 and says why', () => {
+  const page = ['page', '--user-id', 'u', '--message-id', 'm']
+
+  it.each<[string, Script, string]>([
+    [
+      'a write key that nobody has',
+      answering(answer(401, {}, '{"code":"invalid_write_key","message":"Nobody has it."}')),
+      'not taken, refused (http_401): The endpoint answered 401 (invalid_write_key: Nobody has it.).',
+    ],
+    [
+      'a message that is rejected',
+      answering(
+        answer(200, {}, '{"rejected":[{"index":0,"messageId":"m","code":"too_deep","message":"Flatten it."}]}'),
+      ),
+      'not taken, rejected (too_deep): Flatten it.',
+    ],
+    [
+      'a collector that cannot just now',
+      answering(answer(503, { 'Retry-After': '5' })),
+      'not taken, retries_exhausted (http_503): The endpoint answered 503.',
+    ],
+    [
+      'what would steer the terminal',
+      answering(answer(400, {}, '{"code":"x","message":"\\u009b31m"}')),
+      'not taken, refused (http_400): The endpoint answered 400 (x:  31m).',
+    ],
+  ])('%s', async (_, script, line) => {
+    const { send, receiver } = await collector(script)
+    expect(await send(page)).toEqual({ code: 1, out: '', err: `hookline: ${line}\n` })
+    expect(receiver.requests).toHaveLength(1)
+  })
+
+  it('nobody listens', async () => {
+    const { send, receiver } = await collector()
+    await receiver.close()
+    const { code, err } = await send(page)
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^hookline: not taken, .*ECONNREFUSED/) })
+  })
+
+  it('with --json it is a document too', async () => {
+    const { send, endpoint } = await collector(answering(answer(401)))
+    const { code, out } = await send([...page, '--json'])
+    const told = { type: 'page', messageId: 'm', endpoint, result: 'failed', reason: 'refused', code: 'http_401' }
+    expect({ code, out: JSON.parse(out) }).toEqual({ code: 1, out: { ...told, detail: 'The endpoint answered 401.' } })
+  })
+
+  it('it is tried again as often as is asked for', async () => {
+    const { send, receiver } = await collector(answering(answer(503), answer(200)))
+    expect(await send([...page, '--retries', '1'])).toMatchObject({ code: 0, err: '' })
+    expect(receiver.requests).toHaveLength(2)
+  })
+
+  it.each<[string, string[], string | undefined, string]>([
+    ['without event', ['track', '--user-id', 'u'], undefined, "missing_event: You must pass 'event'."],
+    ['no time', ['page', '--user-id', 'u', '--timestamp', 'soon'], undefined, "invalid_timestamp: 'timestamp' is no"],
+    [
+      'a list as properties',
+      ['page', '--user-id', 'u', '--properties', '[1]'],
+      undefined,
+      "not_an_object: 'properties' must be an object.",
+    ],
+    ['too large', [], `{"type":"page","userId":"${'u'.repeat(40_000)}"}`, 'message_too_large: '],
+    ['not JSON', [], '{', 'invalid_json: The message is not JSON: '],
+    ['a list', [], '[]', 'not_an_object: A message must be a JSON object.'],
+    ['a deletion', [], '{"type":"delete"}', "unknown_type: 'type' must be one of identify, track,"],
+  ])('%s: nothing is sent', async (_, argv, stdin, line) => {
+    const { send, receiver } = await collector()
+    const { code, out, err } = await send(argv, stdin)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/^hookline: [^\n]*\n$/)
+    expect(err).toContain(`hookline: ${line}`)
+    expect(receiver.requests).toEqual([])
+  })
+})
+
+describe('what cannot be done ends with 2', () => {
+  it.each<[string, string[], string]>([
+    ['an unknown type', ['trak', '--user-id', 'u'], "type: there is no 'trak' (did you mean track?)"],
+    ['options without a type', ['--user-id', 'u'], '--user-id needs a type: hookline send track --user-id …'],
+    ['options and a message', ['page', '--message', '{}'], 'give a type with options, or --message, not both'],
+    ['properties that are no JSON', ['page', '--properties', 'x'], '--properties is not JSON: '],
+    ['an unknown source', ['page', '--source', 'wbe'], "--source: there is no 'wbe' (did you mean web?)"],
+    ['two sources', ['page', '--source', 'web', '--write-key', 'k'], 'give --source or --write-key, not both'],
+    ['another scheme', ['page', '--user-id', 'u', '--endpoint', 'ftp://x'], "'endpoint' must begin with http:// or"],
+    ['nothing', [], 'give a type with options, --message, or a message as JSON on stdin'],
+    ['retries that are no number', ['page', '--retries', 'x'], '--retries must be a whole number of at least 0'],
+  ])('%s', async (_, argv, line) => {
+    const { send, receiver } = await collector()
+    const { code, out, err } = await send(argv, '')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(`hookline: ${line}`)
+    expect(receiver.requests).toEqual([])
+  })
+
+  it('a port that only the collector knows', async () => {
+    const folder = await configFolder({ 'hookline.yaml': `${base}${sources}collector: { listen: "127.0.0.1:0" }` })
+    expect(await runCommand(['send', '--config', `${folder}/hookline.yaml`, 'page'])).toEqual({
+      code: 2,
+      out: '',
+      err: 'hookline: collector.listen has port 0, which is any free one: give --endpoint\n',
+    })
+  })
+
+  it('a terminal, which is not waited for', async () => {
+    const io = createTestIo({ isTTY: true })
+    const argv = ['--write-key', 'k', '--endpoint', 'http://127.0.0.1:1']
+    await expect(sendCommand(io).parseAsync(argv, { from: 'user' })).rejects.toThrow('as JSON on stdin')
+  })
+})
