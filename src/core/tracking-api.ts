@@ -56,6 +56,13 @@ export interface Refusal {
   readonly rejected: readonly RejectedMessage[]
 }
 
+/** `retryAfter` in seconds. */
+export const refusal = (
+  code: RefusalCode,
+  message: string,
+  more: { readonly retryAfter?: number; readonly rejected?: readonly RejectedMessage[] } = {},
+): Refusal => ({ kind: 'refused', code, message, retryAfter: more.retryAfter, rejected: more.rejected ?? [] })
+
 export type TrackingAnswer =
   /** Every accepted message is acknowledged by all in-sync replicas. */
   { readonly kind: 'accepted'; readonly rejected: readonly RejectedMessage[] } | Refusal

@@ -1,0 +1,24 @@
+/** Bytes that may be held at once. */
+export class MemoryBudget {
+  readonly #limit: number
+  #held = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get held(): number {
+    return this.#held
+  }
+
+  /** False when that much is not to be had. What is larger than the whole budget gets it when nothing else is held. */
+  take(bytes: number): boolean {
+    if (this.#held > 0 && this.#held + bytes > this.#limit) return false
+    this.#held += bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.#held -= bytes
+  }
+}

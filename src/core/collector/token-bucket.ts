@@ -1,0 +1,32 @@
+/**
+ * How much one source may still send. Holds one second's worth, so that a quiet source may burst; what is spent may exceed what is left,
+ * once: so a batch larger than the bucket gets through, and the time it takes to pay back keeps the mean.
+ */
+export class TokenBucket {
+  readonly #perSecond: number
+  #tokens: number
+  #at: number
+
+  /** Times in milliseconds of one monotonic clock. */
+  constructor(perSecond: number, now: number) {
+    this.#perSecond = perSecond
+    this.#tokens = perSecond
+    this.#at = now
+  }
+
+  /** Whole seconds until anything may be spent; 0: now. */
+  secondsToWait(now: number): number {
+    this.#refill(now)
+    return this.#tokens > 0 ? 0 : Math.floor(-this.#tokens / this.#perSecond) + 1
+  }
+
+  spend(count: number, now: number): void {
+    this.#refill(now)
+    this.#tokens -= count
+  }
+
+  #refill(now: number): void {
+    this.#tokens = Math.min(this.#perSecond, this.#tokens + ((now - this.#at) / 1_000) * this.#perSecond)
+    this.#at = now
+  }
+}

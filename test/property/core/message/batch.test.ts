@@ -1,0 +1,199 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { mostElements, readBatch, takeBatch } from '../../../../src/core/message/batch.ts'
+import { cutBatch } from '../../../../src/core/message/cut.ts'
+import { parseJson } from '../../../../src/core/message/json.ts'
+import { type Message, rejectionCodes } from '../../../../src/core/message/message.ts'
+import { normalise } from '../../../../src/core/message/normalise.ts'
+import { refusalStatus } from '../../../../src/core/tracking-api.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import { jsonText } from './json-text.ts'
+
+const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
+const newId = (): string => 'new'
+
+/** What must become of one element, by the plainest of means. */
+function alone(text: string): Message | string {
+  const parsed = parseJson(text)
+  const outcome =
+    parsed.kind === 'rejected' ? parsed : normalise(parsed.value, { receivedAt, sentAt: undefined, newId })
+  return outcome.kind === 'message' ? outcome.message : outcome.code
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const message = fc
+  .tuple(fc.oneof(jsonText.value, fc.bigInt().map(String), fc.constant('"u"')), jsonText.value, jsonText.object)
+  .map(([id, other, part]) => `{"messageId":${other},"type":"page","userId":${id},"properties":${part}}`)
+const valid = fc.oneof(message, message, jsonText.value)
+/** Not JSON, and closed in itself: so where it ends can be told. */
+const broken = fc
+  .tuple(
+    fc.constantFrom<(inner: string) => string>(
+      inner => `{"type":"page","userId":"u","a":${inner},"b":NaN}`,
+      inner => `{"a":${inner},}`,
+      inner => `[${inner},]`,
+      inner => `{a:${inner}}`,
+      inner => `{"a":[${inner}}`,
+      inner => `{"a":${inner}}}`,
+      inner => `${inner} ${inner}`,
+      inner => `{"a":${inner} "b":1}`,
+      inner => `undefined${inner}`,
+      () => '',
+      () => '"\t"',
+      () => '"\\x"',
+      () => '01',
+    ),
+    jsonText.value,
+  )
+  .map(([wrap, inner]) => wrap(inner))
+const elements = fc
+  .array(fc.oneof({ weight: 3, arbitrary: valid }, { weight: 1, arbitrary: broken }), { minLength: 1, maxLength: 8 })
+  // A list of nothing has no element, and not an empty one.
+  .filter(texts => texts.length > 1 || texts[0]?.trim() !== '')
+/** What stands around the list. */
+const frame = fc.tuple(fc.boolean(), jsonText.value, jsonText.value, fc.constantFrom('batch', 'b\\u0061tch')).map(
+  ([isBare, before, after, name]) =>
+    (list: string): string =>
+      isBare ? list : `{"x":${before},"batch":[{}],"${name}":${list},"y":${after}}`,
+)
+
+describe('a batch', () => {
+  it('is to each of its messages what the message is alone, whichever of them are broken', () => {
+    fc.assert(
+      fc.property(elements, frame, (texts, around) => {
+        const batch = readBatch(around(`[${texts}]`), undefined)
+        if (batch.kind === 'refused') throw new Error(batch.message)
+        const { messages, rejected } = takeBatch(batch, receivedAt, newId)
+        const expected = texts.map(alone)
+        expect(messages).toEqual(expected.filter(outcome => typeof outcome !== 'string'))
+        expect(rejected.map(({ index, code }) => [index, code])).toEqual(
+          expected.flatMap((outcome, index) => (typeof outcome === 'string' ? [[index, outcome]] : [])),
+        )
+        texts.forEach((text, index) => {
+          expect(batch.elements.text(index).trim()).toBe(text.trim())
+        })
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+})
+
+describe('cutBatch', () => {
+  it('cuts what is JSON where a parser would', () => {
+    fc.assert(
+      fc.property(fc.array(jsonText.value), frame, jsonText.value, (texts, around, list) => {
+        const cut = cutBatch(around(`[${texts}]`), { list: 'batch', members: ['y'], most: 1_000 })
+        if (cut.kind !== 'cut') throw new Error(cut.kind)
+        const text = around(`[${texts}]`)
+        const parsed = texts.map((_, index) => text.slice(cut.elements[2 * index], cut.elements[2 * index + 1]))
+        expect(parsed.map(part => JSON.parse(part))).toEqual(texts.map(part => JSON.parse(part)))
+        // A value that is a list itself, or none.
+        const other = cutBatch(list, { list: 'batch', members: [], most: 1_000 })
+        const value: unknown = JSON.parse(list)
+        expect(other.kind === 'cut' && other.elements.length / 2).toBe(Array.isArray(value) && value.length)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+/** Bodies as SDKs send them, and what the rules are about. */
+const seeds = [
+  '{"batch":[{"type":"track","userId":"u1","event":"Opened","properties":{"a":[1,{"b":"c"}]},"messageId":"m1"},{"type":"page","anonymousId":"a"}],"sentAt":"2026-11-21T12:00:00.000Z","writeKey":"key","context":{"library":{"name":"x","version":"1"}},"integrations":{"All":true}}',
+  '{"batch":[{"type":"identify","userId":12345678901234567890,"traits":{"x":NaN}},{"type":"alias","userId":1,"previousId":2.50}],"writeKey":"k"}',
+  '[{"type":"group","groupId":7,"userId":"u","traits":[]},{"type":"screen","userId":"\\ud83d","name":"n","context":{"integrations":{"Webhooks":false}}}]',
+  '{"type":"track","event":"e","userId":"u","timestamp":"2012-12-02T00:30:08.276Z","originalTimestamp":"x","properties":{"__proto__":{"a":1},"n":1e400}}',
+]
+const pieces = [
+  ...[
+    '[',
+    ']',
+    '{',
+    '}',
+    '"',
+    ',',
+    ':',
+    '\\',
+    ' ',
+    '\n',
+    '0',
+    '1e999',
+    '-',
+    'NaN',
+    'null',
+    '\\ud83d',
+    '\u0000',
+    '\ud83d',
+  ],
+  ...[
+    '[[[[[[[[',
+    '}}}}}}}}',
+    '"__proto__":',
+    '"batch":[',
+    '"type":"page",',
+    '"userId":9007199254740993,',
+    '{"type":"page","userId":"u"}',
+  ],
+]
+const mutation = fc.tuple(
+  fc.constantFrom('insert', 'delete', 'replace', 'repeat', 'cut_off'),
+  fc.nat({ max: 400 }),
+  fc.nat({ max: 12 }),
+  fc.constantFrom(...pieces),
+)
+const mutated = fc
+  .tuple(fc.constantFrom(...seeds), fc.array(mutation, { minLength: 1, maxLength: 4 }))
+  .map(([seed, mutations]) => mutations.reduce((text, each) => mutate(text, ...each), seed))
+
+function mutate(text: string, how: string, where: number, length: number, piece: string): string {
+  const at = where % (text.length + 1)
+  const [before, own, after] = [text.slice(0, at), text.slice(at, at + length), text.slice(at + length)]
+  if (how === 'insert') return before + piece + own + after
+  if (how === 'delete') return before + after
+  if (how === 'replace') return before + piece + after
+  if (how === 'repeat') return before + own.repeat(3) + after
+  return at > text.length / 2 ? before : text
+}
+
+describe('whatever comes', () => {
+  it('is answered, and nothing is taken that normalise would not take', () => {
+    const seen = { refused: 0, salvaged: 0, whole: 0 }
+    fc.assert(
+      fc.property(mutated, fc.constantFrom(undefined, undefined, 'track' as const), (body, type) => {
+        const batch = readBatch(body, type)
+        if (batch.kind === 'refused') {
+          seen.refused += 1
+          if (!(batch.code in refusalStatus)) throw new Error(batch.code)
+          return
+        }
+        seen[isJson(body) ? 'whole' : 'salvaged'] += 1
+        const { elements: given, sentAt, batchContext, batchIntegrations } = batch
+        const { messages, rejected } = takeBatch(batch, receivedAt, newId)
+        if (given.size > mostElements || messages.length + rejected.length !== given.size)
+          throw new Error('the count is wrong')
+        const refusedAt = new Set(rejected.map(({ index }) => index))
+        const takenAt = Array.from({ length: given.size }, (_, index) => index).filter(index => !refusedAt.has(index))
+        takenAt.forEach((index, position) => {
+          const parsed = parseJson(given.text(index))
+          if (parsed.kind === 'rejected') throw new Error('what is no JSON was taken')
+          const input = type === undefined ? parsed.value : { ...(parsed.value as object), type }
+          const again = normalise(input, { receivedAt, newId, sentAt, batchContext, batchIntegrations })
+          if (again.kind === 'rejected') throw new Error(`taken, but ${again.code}`)
+          expect(messages[position]).toEqual(again.message)
+        })
+        if (rejected.some(({ code }) => !rejectionCodes.includes(code))) throw new Error('no such code')
+      }),
+      { numRuns: 100_000 },
+    )
+    // Else the bodies would show nothing.
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(5_000)
+  })
+})

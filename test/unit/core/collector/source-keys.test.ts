@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals'
+import { createSourceKeys, type GivenKeys, keyThatCounts } from '../../../../src/core/collector/source-keys.ts'
+import { Secret } from '../../../../src/core/units.ts'
+
+const keys = createSourceKeys([
+  { id: 'web', writeKey: new Secret('web-key') },
+  { id: 'app', writeKey: new Secret('app:key') },
+])
+
+describe('whose key it is', () => {
+  it.each([
+    ['as it is', 'web-key', 'web'],
+    ['with a secret behind it (Jitsu)', 'web-key:s3cret', 'web'],
+    ['with an empty one', 'web-key:', 'web'],
+    ['one that has a colon itself', 'app:key', 'app'],
+    ['a part of one', 'app', undefined],
+    ['unknown', 'other', undefined],
+    ['another case', 'WEB-KEY', undefined],
+    ['masked', '***', undefined],
+    ['empty', '', undefined],
+    ['a name that every object has', 'constructor', undefined],
+  ])('%s', (_, key, expected) => {
+    expect(keys.sourceOf(key)).toBe(expected)
+  })
+})
+
+describe('the key that counts', () => {
+  const none: GivenKeys = { header: undefined, body: undefined, query: undefined }
+  it.each<[string, Partial<GivenKeys>, string | undefined]>([
+    ['the header beats the body, which Jitsu masks', { header: 'h', body: '***', query: 'q' }, 'h'],
+    ['the body beats the query', { body: 'b', query: 'q' }, 'b'],
+    ['the query, where nothing else says anything', { query: 'q' }, 'q'],
+    ['empty ones say nothing', { header: '', body: '', query: 'q' }, 'q'],
+    ['none', { header: '' }, undefined],
+  ])('%s', (_, given, expected) => {
+    expect(keyThatCounts({ ...none, ...given })).toBe(expected)
+  })
+})

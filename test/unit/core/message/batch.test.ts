@@ -1,0 +1,192 @@
+import { describe, expect, it } from '@jest/globals'
+import { mostElements, mostMessages, readBatch, type TakenBatch } from '../../../../src/core/message/batch.ts'
+import type { CallType, Message } from '../../../../src/core/message/message.ts'
+import { receivedAt, take, taken } from '../../../support/batches.ts'
+
+/** The one message that a body holds. */
+function only(body: unknown, type?: CallType): Message {
+  const { messages, rejected } = taken(body, type)
+  expect(rejected).toEqual([])
+  expect(messages).toHaveLength(1)
+  return messages[0]!
+}
+
+const page = (fields: object = {}): object => ({ type: 'page', userId: 'u', ...fields })
+const ids = ({ messages }: TakenBatch): readonly string[] => messages.map(({ messageId }) => messageId)
+
+describe('forms of a body', () => {
+  it.each<[string, unknown, CallType | undefined]>([
+    ['a batch', { batch: [page()] }, undefined],
+    ['with members that nobody knows', { batch: [page()], sequence: 1, _metadata: {}, timestamp: 'x' }, undefined],
+    ['a list of messages', [page()], undefined],
+    ['one message where a batch is meant', page(), undefined],
+    ['one message of the type of the path', { userId: 'u' }, 'page'],
+    ['the type of the path beats the message (Jitsu, RudderStack)', page({ type: 'track' }), 'page'],
+    ['the type of the path, of a message that says it is a batch', page({ batch: [] }), 'page'],
+  ])('%s', (_, body, type) => {
+    expect(only(body, type)).toMatchObject({ type: 'page', userId: 'u', messageId: 'new-1', timestamp: receivedAt })
+  })
+
+  it('an empty batch is nothing', () => {
+    expect(taken({ batch: [] })).toEqual({ messages: [], rejected: [], droppedKeys: 0 })
+  })
+
+  it.each<[string, string, unknown, CallType | undefined]>([
+    ['no JSON', 'invalid_json', '', undefined],
+    ['no JSON, one message', 'invalid_json', '{"userId":NaN}', 'page'],
+    ['no JSON, and no batch in it', 'invalid_json', '{"type":"page","userId":NaN}', undefined],
+    ['text', 'invalid_body', '"batch"', undefined],
+    ['null', 'invalid_body', 'null', undefined],
+    ['neither batch nor type', 'invalid_body', { messages: [] }, undefined],
+    ['a batch that is no list', 'invalid_body', { batch: { 0: page() } }, undefined],
+    ['a list where the path says one message', 'invalid_body', [page()], 'page'],
+    ['a number where the path says one message', 'invalid_body', '1', 'page'],
+  ])('refused: %s', (_, code, body, type) => {
+    expect(take(body, type)).toMatchObject({
+      kind: 'refused',
+      code,
+      message: expect.stringMatching(/\S/),
+      rejected: [],
+    })
+  })
+
+  it('what is wrong with the JSON is said without repeating any of it', () => {
+    expect(take('{"secret":"s3cret",}')).toMatchObject({ message: expect.not.stringContaining('s3cret') })
+  })
+})
+
+describe('write key of the body', () => {
+  it.each<[string, unknown, CallType | undefined, string | undefined]>([
+    ['of a batch (Java, Kotlin, Python)', { batch: [], writeKey: 'k' }, undefined, 'k'],
+    ['of a message', page({ writeKey: 'k' }), 'page', 'k'],
+    ['of a message where a batch is meant', page({ writeKey: 'k' }), undefined, 'k'],
+    ['of a batch that is cut', '{"batch":[NaN],"writeKey":"k"}', undefined, 'k'],
+    ['none', { batch: [] }, undefined, undefined],
+    ['none in a list', [], undefined, undefined],
+    ['an empty one is none', { batch: [], writeKey: '' }, undefined, undefined],
+    ['a number is none', { batch: [], writeKey: 1 }, undefined, undefined],
+  ])('%s', (_, body, type, expected) => {
+    const batch = readBatch(typeof body === 'string' ? body : JSON.stringify(body), type)
+    expect(batch).toMatchObject({ kind: 'batch', writeKey: expected })
+  })
+})
+
+describe('ids', () => {
+  const big = '12345678901234567890'
+  it.each([
+    ['in a batch', `{"batch":[{"type":"page","userId":${big}}]}`, undefined],
+    ['in a list', `[{"type":"page","userId":${big}}]`, undefined],
+    ['in one message', `{"type":"page","userId":${big}}`, undefined],
+    ['in one message of the type of the path', `{"userId":${big}}`, 'page' as const],
+    ['the last of two lists', `{"batch":[1,2],"batch":[{"type":"page","userId":${big}}]}`, undefined],
+  ])('a number is its digits as written, %s', (_, body, type) => {
+    expect(only(body, type).userId).toBe(big)
+  })
+
+  it('only beside the others of its batch, whatever stands between them', () => {
+    const text = `{"batch":[{"type":"page","userId":"],[{"},{"type":"page","messageId":1.50,"userId":9007199254740993},{"type":"page","userId":"\\\\"}]}`
+    expect(taken(text).messages.map(({ userId, messageId }) => [userId, messageId])).toEqual([
+      ['],[{', 'new-1'],
+      ['9007199254740993', '1.50'],
+      ['\\', 'new-2'],
+    ])
+  })
+
+  it('what the sender gave stays, what it did not is assigned', () => {
+    expect(ids(taken({ batch: [page({ messageId: 'mine' }), page(), page({ messageId: null })] }))).toEqual([
+      ...['mine', 'new-1', 'new-2'],
+    ])
+  })
+})
+
+describe('what the batch says for all', () => {
+  it('context and integrations are merged into each message, which hides what it says itself', () => {
+    const body = {
+      context: { library: { name: 'go' }, ip: '1.1.1.1' },
+      integrations: { All: false, Webhooks: true },
+      batch: [page(), page({ context: { ip: '2.2.2.2' }, integrations: { All: true } })],
+    }
+    expect(taken(body).messages.map(({ context, integrations }) => [context, integrations])).toEqual([
+      ['{"library":{"name":"go"},"ip":"1.1.1.1"}', '{"All":false,"Webhooks":true}'],
+      ['{"library":{"name":"go"},"ip":"2.2.2.2"}', '{"All":true,"Webhooks":true}'],
+    ])
+  })
+
+  it('sentAt counts for messages that have none themselves', () => {
+    const timestamp = '2026-11-21T13:59:00.000Z'
+    const times = taken({
+      sentAt: '2026-11-21T14:00:00.000Z',
+      batch: [page({ timestamp }), page({ timestamp, sentAt: '2026-11-21T12:00:00.000Z' })],
+    }).messages.map(message => new Date(message.timestamp).toISOString())
+    expect(times).toEqual(['2026-11-21T11:59:00.000Z', '2026-11-21T13:59:00.000Z'])
+  })
+
+  it('a message alone is no batch: its context is its own', () => {
+    expect(only(page({ context: { ip: 'x' }, sentAt: 'never' })).context).toBe('{"ip":"x"}')
+  })
+
+  const filling = (bytes: number): object => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) })
+  it.each([
+    ['at the limit', filling(32_766), {}, undefined],
+    ['at the limit, together', filling(16_384), filling(16_384), undefined],
+    ['over the limit', filling(32_767), {}, 'payload_too_large'],
+    ['over the limit, together', filling(16_384), filling(16_385), 'payload_too_large'],
+    ['bytes count, not characters', { a: 'é'.repeat(16_379) }, {}, undefined],
+    ['bytes count, not characters', { a: 'é'.repeat(16_380) }, {}, 'payload_too_large'],
+    ['too deep', JSON.parse(`${'{"a":'.repeat(101)}1${'}'.repeat(101)}`), {}, 'invalid_body'],
+  ])('32,768 bytes: %s', (_, context, integrations, code) => {
+    const outcome = take({ batch: [page()], context, integrations })
+    if (code === undefined) expect(outcome).toMatchObject({ rejected: [], messages: [{ type: 'page' }] })
+    else expect(outcome).toMatchObject({ kind: 'refused', code })
+  })
+
+  it.each([
+    ['no object', { context: 'x', integrations: 5 }],
+    ['PHP’s empty object', { context: [], integrations: [] }],
+    ['null', { context: null, integrations: null, sentAt: null }],
+  ])('%s says nothing', (_, beside) => {
+    expect(only({ ...beside, batch: [page()] })).toMatchObject({ context: undefined, integrations: undefined })
+  })
+})
+
+describe('each message is judged by itself', () => {
+  it('the good ones are taken in their order, the others told by position, id and reason', () => {
+    const outcome = taken({
+      batch: [
+        ...[page({ messageId: 'a' }), { type: 'page', messageId: 'b' }, 'page', page({ messageId: 'd' })],
+        ...[page({ messageId: 5, timestamp: 'now' }), page({ messageId: '', properties: { a: 'x'.repeat(32_768) } })],
+      ],
+    })
+    expect(ids(outcome)).toEqual(['a', 'd'])
+    expect(outcome.rejected.map(({ message, ...rejected }) => rejected)).toEqual([
+      { index: 1, messageId: 'b', code: 'missing_id' },
+      { index: 2, messageId: undefined, code: 'not_an_object' },
+      { index: 4, messageId: '5', code: 'invalid_timestamp' },
+      { index: 5, messageId: undefined, code: 'message_too_large' },
+    ])
+  })
+
+  it('what was left out of those that are taken is counted', () => {
+    const text = '{"batch":[{"type":"page","userId":"u","__proto__":1,"properties":{"__proto__":2}},{"__proto__":3}]}'
+    expect(taken(text)).toMatchObject({ droppedKeys: 2, messages: [{ properties: '{}' }] })
+  })
+
+  it(`of more than ${mostMessages} the surplus is rejected one by one`, () => {
+    const outcome = taken({
+      batch: Array.from({ length: mostMessages + 2 }, (_, index) => page({ messageId: `m${index}` })),
+    })
+    expect(outcome.messages).toHaveLength(mostMessages)
+    expect(outcome.rejected).toMatchObject([
+      { index: 2_500, messageId: 'm2500', code: 'too_many_messages' },
+      { index: 2_501, messageId: 'm2501', code: 'too_many_messages' },
+    ])
+  })
+
+  it.each([
+    ['of one that is JSON', `[${'0,'.repeat(mostElements)}0]`],
+    ['of one that is cut', `[${'0,'.repeat(mostElements)}]`],
+  ])(`a body with more than ${mostElements} is refused, %s`, (_, body) => {
+    expect(take(body)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
+    expect(taken(body.replace('0,', ''))).toMatchObject({ messages: [] })
+  })
+})

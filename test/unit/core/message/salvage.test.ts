@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals'
+import { readBatch } from '../../../../src/core/message/batch.ts'
+import { take, taken } from '../../../support/batches.ts'
+
+describe('broken JSON in one message costs that message', () => {
+  const good = '{"type":"page","userId":"u"}'
+  it.each([
+    ['NaN (Python)', '{"type":"page","userId":"u","properties":{"a":NaN}}'],
+    ['Infinity', '{"type":"page","userId":"u","properties":{"a":-Infinity}}'],
+    ['nothing', ''],
+    ['a quote in a string', '{"type":"page","userId":"the "user""}'],
+    ['a bracket that is not closed', '{"type":"page","userId":"u","properties":{"a":[1}}'],
+    ['a control character in a string', '{"type":"page","userId":"a\nb"}'],
+    ['a comma too many', '{"type":"page","userId":"u",}'],
+  ])('%s', (_, bad) => {
+    const body = `{"writeKey":"k","batch":[${good},${bad},${good}],"context":{"ip":"x"}}`
+    const outcome = taken(body)
+    expect(outcome.rejected).toMatchObject([{ index: 1, code: 'invalid_json' }])
+    expect(outcome.messages).toMatchObject([{ context: '{"ip":"x"}' }, { context: '{"ip":"x"}' }])
+    expect(taken(`[${bad},${good}]`)).toMatchObject({ rejected: [{ index: 0 }], messages: [{ userId: 'u' }] })
+  })
+
+  it('what is rejected can be shown as it came, with its ids as written', () => {
+    const batch = readBatch(`[ ${good} , {"userId": 1.0 } , NaN ]`, undefined)
+    if (batch.kind === 'refused') throw new Error(batch.message)
+    expect([0, 1, 2].map(index => batch.elements.text(index).trim())).toEqual([good, '{"userId": 1.0 }', 'NaN'])
+  })
+
+  it.each([
+    ['the context of the batch', '{"batch":[NaN],"context":{"a":NaN}}', "'context' of the batch"],
+    ['its sentAt', '{"batch":[NaN],"sentAt":now}', "'sentAt' of the batch"],
+    ['what holds it together', '{"batch":[NaN]', 'The body'],
+  ])('in %s it costs the request', (_, body, named) => {
+    expect(take(body)).toMatchObject({ code: 'invalid_json', message: expect.stringContaining(named) })
+  })
+})
+
+describe('hostile bodies', () => {
+  const deep = 100_000
+  it.each<[string, string, Record<string, unknown>]>([
+    ['100,000 brackets', '['.repeat(deep), { code: 'invalid_json' }],
+    ['4 MiB of brackets', '['.repeat(4_194_304), { code: 'invalid_json' }],
+    ['deep nesting in a list', `[${'['.repeat(deep)}${']'.repeat(deep)}]`, { rejected: [{ code: 'not_an_object' }] }],
+    [
+      'deep nesting in a message',
+      `[{"type":"page","userId":1,"a":${'['.repeat(deep)}${']'.repeat(deep)}}]`,
+      { rejected: [{ code: 'too_deep' }] },
+    ],
+    [
+      'deep nesting in one that is cut',
+      `[NaN,{"type":"page","userId":"u","a":${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}}]`,
+      { rejected: [{ code: 'invalid_json' }, { code: 'too_deep' }] },
+    ],
+    ['deep nesting of the whole', `{"a":${'['.repeat(deep)}${']'.repeat(deep)}}`, { code: 'invalid_body' }],
+    ['a lone surrogate', '[{"type":"page","userId":"\\ud83d"}]', { messages: [{ userId: '\ufffd' }] }],
+    ['two members of one name', '[{"type":"track","type":"page","userId":"u"}]', { messages: [{ type: 'page' }] }],
+    ['__proto__ as the root’s', '{"__proto__":{"batch":[]},"batch":[]}', { messages: [], rejected: [] }],
+    ['a batch in __proto__', '{"__proto__":{"batch":[]}}', { code: 'invalid_body' }],
+    ['a number beyond a double', '[{"type":"page","userId":1e999}]', { messages: [{ userId: '1e999' }] }],
+  ])('%s', (_, body, expected) => {
+    expect({ ...take(body) }).toMatchObject(expected)
+  })
+})
