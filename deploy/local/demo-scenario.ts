@@ -149,6 +149,7 @@ export function demoConfiguration(place: {
     kafka: { brokers: place.brokers },
     topics: { prefix: place.prefix, partitions: 6, replicationFactor: 1 },
     registry: { url: place.registry },
+    collector: { listen: '127.0.0.1:0' },
     ops: { listen: '127.0.0.1:0' },
     network: { allow: ['127.0.0.0/8'] },
     delivery,

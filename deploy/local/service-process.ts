@@ -25,6 +25,8 @@ export interface RunningService {
   readonly pid: number
   /** What it printed when it was ready. */
   readonly ready: string
+  /** Where the tracking API listens; undefined when no collector runs in it. */
+  readonly collector: string | undefined
   /** `hookline_…{labels}` → value, as of now. */
   metrics(): Promise<ReadonlyMap<string, number>>
   /** Status and text of a path of the operators' server. */
@@ -37,10 +39,15 @@ export interface RunningService {
   kill(): Promise<void>
 }
 
-/** `hookline run` as its own process; its log goes to a file. */
-export async function startService(config: string, logFile: string, env = process.env): Promise<RunningService> {
+/** `hookline run` as its own process, with these words behind it; its log goes to a file. */
+export async function startService(
+  config: string,
+  logFile: string,
+  env = process.env,
+  words: readonly string[] = [],
+): Promise<RunningService> {
   const log = await open(logFile, 'a')
-  const child = spawn(process.execPath, [program, 'run', '--config', config], {
+  const child = spawn(process.execPath, [program, 'run', '--config', config, ...words], {
     env,
     stdio: ['ignore', 'pipe', log.fd],
   })
@@ -51,7 +58,8 @@ export async function startService(config: string, logFile: string, env = proces
       throw new Error(`hookline run ended with ${code} before it was ready; its log is ${logFile}`)
     }),
   ])
-  const ops = /\bops=(\S+)/.exec(ready)?.[1]
+  const placeOf = (name: string): string | undefined => new RegExp(`\\b${name}=(\\S+)`).exec(ready)?.[1]
+  const ops = placeOf('ops')
   const ask: RunningService['ask'] = async path => {
     const response = await fetch(ops + path)
     return { status: response.status, text: await response.text() }
@@ -67,6 +75,7 @@ export async function startService(config: string, logFile: string, env = proces
     pid: child.pid as number,
     exited,
     ready,
+    collector: placeOf('collector'),
     ask,
     metrics: async () => parseMetrics((await ask('/metrics')).text),
     stop: () => end('SIGTERM'),

@@ -53,3 +53,33 @@ export function dispatcherHealth({ phase, silenceMs, oldestOpenMs, unwritableTop
     ],
   }
 }
+
+export interface CollectorVitals {
+  readonly phase: 'starting' | 'listening' | 'stopping'
+  /** For how long Kafka has acknowledged nothing of what was sent, and how long ago that last showed. */
+  readonly outage: { readonly lastedMs: number; readonly seenMsAgo: number } | undefined
+}
+
+/** A broker that restarts or a new leader is there again by then; until then requests are held or told to come back. */
+const outageLimitMs = 15_000
+/** Without requests nothing shows whether Kafka takes messages again: after this long, requests are to try it. */
+const outageForgottenMs = 30_000
+
+export function collectorHealth({ phase, outage }: CollectorVitals): Health {
+  const isOut = outage !== undefined && outage.lastedMs >= outageLimitMs && outage.seenMsAgo < outageForgottenMs
+  const detail =
+    outage === undefined ? 'takes messages' : `has taken no message for ${Math.round(outage.lastedMs)} ms of trying`
+  return {
+    live: [],
+    ready: [
+      { name: 'collector', ok: phase === 'listening', detail: phase },
+      { name: 'kafka', ok: !isOut, detail },
+    ],
+  }
+}
+
+/** What is checked of all services of one process. */
+export const allHealth = (parts: readonly Health[]): Health => ({
+  live: parts.flatMap(({ live }) => live),
+  ready: parts.flatMap(({ ready }) => ready),
+})

@@ -1,4 +1,5 @@
 import type { TopicDescription } from './ports.ts'
+import type { ServiceName } from './services.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './units.ts'
 
 /** Tiers that exist whatever the schedule: deferrals and replay use them. */
@@ -13,6 +14,8 @@ export function tiersOf(schedule: readonly DurationMs[]): readonly DurationMs[] 
 export interface TopicNames {
   readonly events: string
   readonly deadLetter: string
+  /** What the collector did not take, for whoever looks for it. */
+  readonly rejected: string
   readonly dispatcherGroup: string
   readonly retriesGroup: string
   /** `hookline.retry.30s` */
@@ -26,6 +29,7 @@ export function topicNames(prefix: string): TopicNames {
   return {
     events: `${prefix}.events`,
     deadLetter: `${prefix}.dead-letter`,
+    rejected: `${prefix}.rejected`,
     dispatcherGroup: `${prefix}.dispatcher`,
     retriesGroup: `${prefix}.retries`,
     retry: tier => retryPrefix + formatDuration(tier),
@@ -42,6 +46,8 @@ export interface TopicSpec {
   readonly retention: DurationMs | undefined
   /** A record keeps its partition on its way between topics of one group; undefined: stands alone. */
   readonly partitionsAs: string | undefined
+  /** Those that do not start without it. */
+  readonly usedBy: readonly ServiceName[]
 }
 
 const day = 24 * 3_600_000
@@ -52,18 +58,21 @@ export function topicSpecs(
   schedule: readonly DurationMs[],
 ): readonly TopicSpec[] {
   const names = topicNames(topics.prefix)
-  const spec = (name: string, cleanup: TopicSpec['cleanup'], days: number, partitionsAs?: string): TopicSpec => ({
-    name,
-    cleanup,
-    partitions: topics.partitions,
-    replicationFactor: topics.replicationFactor,
+  const { partitions, replicationFactor } = topics
+  const spec = (
+    name: string,
+    { cleanup = 'delete', days, partitionsAs, usedBy }: Partial<TopicSpec> & { days: number; usedBy: ServiceName[] },
+  ): TopicSpec => ({
+    ...{ name, partitions, replicationFactor, cleanup, partitionsAs, usedBy },
     retention: durationMs(days * day),
-    partitionsAs,
   })
   return [
-    spec(names.events, 'delete', 7, names.events),
-    ...tiersOf(schedule).map(tier => spec(names.retry(tier), 'delete', 3, names.events)),
-    spec(names.deadLetter, 'compact,delete', 30),
+    spec(names.events, { days: 7, partitionsAs: names.events, usedBy: ['collector', 'dispatcher'] }),
+    ...tiersOf(schedule).map(tier =>
+      spec(names.retry(tier), { days: 3, partitionsAs: names.events, usedBy: ['dispatcher'] }),
+    ),
+    spec(names.deadLetter, { cleanup: 'compact,delete', days: 30, usedBy: ['dispatcher'] }),
+    spec(names.rejected, { days: 3, usedBy: ['collector'] }),
   ]
 }
 

@@ -1,12 +1,12 @@
 import { createRouting } from '../../src/core/delivery/route.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { Message } from '../../src/core/message/message.ts'
-import { type Metrics, metricSpecs } from '../../src/core/metrics.ts'
 import type { CallResult, EventCodec, WebhookCall } from '../../src/core/ports.ts'
 import type { DeliverySettings, Destination } from '../../src/core/settings.ts'
 import { tiersOf, topicNames } from '../../src/core/topics.ts'
 import { type DurationMs, durationMs, type EpochMs, Secret } from '../../src/core/units.ts'
 import { createDispatcherService, type DispatcherService } from '../../src/services/dispatcher/service.ts'
+import { countingMetrics } from './counting-metrics.ts'
 import { ManualClock } from './manual-clock.ts'
 import { type MemoryConsumer, MemoryLog } from './memory-log.ts'
 
@@ -64,23 +64,6 @@ class JsonCodec implements EventCodec {
     this.known.add(schemaId)
     return true
   }
-}
-
-/** Counts what the metrics were told: `deliveries{crm,delivered}` → 3. */
-function countingMetrics(counts: Map<string, number>): Metrics {
-  const instrument = (name: string) => {
-    const add = (labels: Record<string, string>, by: number): void => {
-      const key = `${name}{${Object.values(labels).join(',')}}`
-      counts.set(key, (counts.get(key) ?? 0) + by)
-    }
-    return {
-      inc: (labels: Record<string, string>, by = 1) => add(labels, by),
-      observe: (labels: Record<string, string>) => add(labels, 1),
-      set: (labels: Record<string, string>, value: number) =>
-        counts.set(`${name}{${Object.values(labels).join(',')}}`, value),
-    }
-  }
-  return Object.fromEntries(Object.keys(metricSpecs).map(name => [name, instrument(name)])) as unknown as Metrics
 }
 
 interface Options {

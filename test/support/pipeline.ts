@@ -27,8 +27,8 @@ export interface Pipeline {
   readonly topics: TopicNames
   readonly configFile: string
   readonly codec: EventCodec
-  /** Starts `hookline run`; several at once are several processes of one installation. `own` is added to its environment. */
-  run(own?: NodeJS.ProcessEnv): Promise<RunningService>
+  /** Starts `hookline run`; several at once are several processes of one installation. `own` is added to its environment, `words` to its arguments. */
+  run(own?: NodeJS.ProcessEnv, words?: readonly string[]): Promise<RunningService>
   /** Replaces the configuration file; running services take it over. */
   configure(change: Change): Promise<void>
   /** Resolves when Kafka has them. */
@@ -58,6 +58,7 @@ export async function startPipeline(config: Change, brokers = process.env['KAFKA
     kafka: { brokers: brokers.split(',') },
     topics: { prefix, partitions: 4, replicationFactor: 1 },
     registry: { url: registry },
+    collector: { listen: '127.0.0.1:0' },
     ops: { listen: '127.0.0.1:0' },
     network: { allow: ['127.0.0.0/8'] },
     sources: [{ id: 'web', writeKey: 'web-key' }],
@@ -88,8 +89,8 @@ export async function startPipeline(config: Change, brokers = process.env['KAFKA
     topics,
     configFile,
     codec,
-    run: async (own = {}) => {
-      const service = await startService(configFile, logFile, { ...env, ...own })
+    run: async (own = {}, words = []) => {
+      const service = await startService(configFile, logFile, { ...env, ...own }, words)
       running.add(service)
       return service
     },

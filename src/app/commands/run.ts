@@ -4,6 +4,7 @@ import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { formatProblem } from '../../adapters/config-file.ts'
 import { createLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
 import type { Logger } from '../../core/ports.ts'
+import { type ServiceName, serviceNames } from '../../core/services.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
 import {
@@ -15,20 +16,18 @@ import {
   withConfigOption,
   withExamples,
 } from '../command.ts'
-import { type Composition, compose } from '../compose.ts'
+import { type Addresses, type Composition, compose } from '../compose.ts'
 import { configPath, overridden, readSettings } from '../load-settings.ts'
-
-const services = ['dispatcher'] as const
 
 interface Options {
   readonly config?: string
-  /** There is only one so far: what is checked here decides nothing yet. */
-  readonly services?: readonly string[]
+  /** All of them unless given. */
+  readonly services?: ReadonlySet<ServiceName>
   readonly logLevel: LogLevel
 }
 
 const description = [
-  'Runs the services of this process until SIGTERM or SIGINT, then drains: no new attempt, calls under way end, offsets are committed.',
+  'Runs the services of this process until SIGTERM or SIGINT, then drains: requests under way are answered, no new attempt is made, calls under way end, offsets are committed.',
   'Prints one line on stdout when everything is ready; the log goes to stderr as lines of JSON.',
   'A changed configuration file is taken over within 5 seconds: sources, destinations, network, payload and audiences at once, the rest at the next start.',
 ].join('\n\n')
@@ -37,7 +36,7 @@ const description = [
 export function runCommand(io: CommandIo): Command {
   const command = withConfigOption(createCommand('run', 'run the services of this process', io))
     .description(description)
-    .option('--services <list>', `which ones, separated by commas (all): ${services.join(', ')}`, parseServices)
+    .option('--services <list>', `which ones, separated by commas (all): ${serviceNames.join(', ')}`, parseServices)
     .addOption(
       new Option('--log-level <level>', 'least level that is logged')
         .choices(logLevels)
@@ -47,15 +46,18 @@ export function runCommand(io: CommandIo): Command {
     .action((options: Options) => run(options, io))
   return withExamples(command, [
     'hookline run --config hookline.yaml',
+    'hookline run --services collector',
     'hookline run --log-level debug 2> hookline.log',
   ])
 }
 
-function parseServices(text: string): readonly string[] {
-  const asked = text.split(',').map(each => each.trim())
-  const unknown = asked.find(each => !(services as readonly string[]).includes(each))
-  if (unknown !== undefined) throw new UsageError(`--services: '${unknown}' is none; there is ${services.join(', ')}`)
-  return asked
+function parseServices(text: string): ReadonlySet<ServiceName> {
+  const asked = text.split(',').map(each => {
+    const name = serviceNames.find(known => known === each.trim())
+    if (name === undefined) throw new UsageError(`--services: '${each}' is none of ${serviceNames.join(', ')}`)
+    return name
+  })
+  return new Set(asked)
 }
 
 async function run(options: Options, io: CommandIo): Promise<void> {
@@ -71,8 +73,9 @@ async function run(options: Options, io: CommandIo): Promise<void> {
     logger.error({ error: error.message, ...('code' in error && { code: error.code }) }, 'the process cannot go on')
     ended.resolve(error)
   }
-  const composition = compose({ settings, logger, onFatal })
-  const { ops } = await composition.start()
+  const { services = new Set(serviceNames) } = options
+  const composition = compose({ settings, services, logger, onFatal })
+  const addresses = await composition.start()
   const watch = watchConfigFile({
     path,
     env: io.env,
@@ -80,12 +83,19 @@ async function run(options: Options, io: CommandIo): Promise<void> {
     clock: systemClock,
     ...reload(composition, logger),
   })
-  print(io, `hookline ready ops=${ops} kafka=${settings.kafka.brokers.join(',')} registry=${settings.registry.url}`)
+  print(io, readyLine(addresses, settings))
   const failure = await ended.promise
   watch.close()
   await composition.stop()
   if (failure !== undefined) throw new CommandFailed('a part of the service has ended', { cause: failure })
   logger.info({}, 'stopped')
+}
+
+/** Only what runs. */
+function readyLine({ collector, ops }: Addresses, { kafka, registry }: Settings): string {
+  const parts = { collector, ops, kafka: kafka.brokers.join(','), registry: registry.url }
+  const shown = Object.entries(parts).flatMap(([name, where]) => (where === undefined ? [] : [`${name}=${where}`]))
+  return `hookline ready ${shown.join(' ')}`
 }
 
 function reload(

@@ -8,13 +8,13 @@ import { type Forwarder, type Job, startNode, targetsOf } from './forwarder.ts'
 const program = new URL('../../../bin/hookline.js', import.meta.url).pathname
 const secret = 'bench-secret'
 
-/** The real `hookline run` with everything on: Avro, signature, key order, metrics, log. */
+/** The real dispatcher with everything on: Avro, signature, key order, metrics, log. */
 export const hooklineForwarder = (transport: string): Forwarder => ({
   name: `hookline ${transport}`,
   async start(job) {
     const file = join(await mkdtemp(join(job.installation.directory, 'config-')), 'hookline.json')
     await writeFile(file, JSON.stringify(configuration(job, transport), null, 2))
-    return startNode(job, program, ['run', '--config', file])
+    return startNode(job, program, ['run', '--services', 'dispatcher', '--config', file])
   },
 })
 

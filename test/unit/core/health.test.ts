@@ -1,7 +1,20 @@
 import { describe, expect, it } from '@jest/globals'
-import { type DispatcherVitals, dispatcherHealth } from '../../../src/core/health.ts'
+import {
+  allHealth,
+  type CollectorVitals,
+  collectorHealth,
+  type DispatcherVitals,
+  dispatcherHealth,
+  type Health,
+} from '../../../src/core/health.ts'
 
 const well: DispatcherVitals = { phase: 'joined', silenceMs: 20, oldestOpenMs: 0, unwritableTopics: [] }
+
+/** The names of what fails. */
+const failing = ({ live, ready }: Health): { live: string[]; ready: string[] } => {
+  const failed = (checks: Health['live']): string[] => checks.filter(check => !check.ok).map(check => check.name)
+  return { live: failed(live), ready: failed(ready) }
+}
 
 describe('dispatcherHealth', () => {
   it.each<[string, Partial<DispatcherVitals>, { live: string[]; ready: string[] }]>([
@@ -15,9 +28,29 @@ describe('dispatcherHealth', () => {
       { oldestOpenMs: 60 * 60_000, unwritableTopics: ['hookline.retry.10s'] },
       { live: [], ready: ['topics'] },
     ],
-  ])('%s', (_name, vitals, failing) => {
-    const health = dispatcherHealth({ ...well, ...vitals })
-    const failed = (checks: typeof health.live): string[] => checks.filter(check => !check.ok).map(check => check.name)
-    expect({ live: failed(health.live), ready: failed(health.ready) }).toEqual(failing)
+  ])('%s', (_name, vitals, expected) => {
+    expect(failing(dispatcherHealth({ ...well, ...vitals }))).toEqual(expected)
   })
+})
+
+describe('collectorHealth', () => {
+  it.each<[string, Partial<CollectorVitals>, string[]]>([
+    ['all well', {}, []],
+    ['not listening yet', { phase: 'starting' }, ['collector']],
+    ['stopping', { phase: 'stopping' }, ['collector']],
+    ['Kafka has just failed', { outage: { lastedMs: 14_999, seenMsAgo: 0 } }, []],
+    ['Kafka fails for a while', { outage: { lastedMs: 15_000, seenMsAgo: 1_000 } }, ['kafka']],
+    ['nothing has tried it since', { outage: { lastedMs: 60_000, seenMsAgo: 29_999 } }, ['kafka']],
+    ['not for long', { outage: { lastedMs: 60_000, seenMsAgo: 30_000 } }, []],
+  ])('%s', (_name, vitals, ready) => {
+    expect(failing(collectorHealth({ phase: 'listening', outage: undefined, ...vitals }))).toEqual({ live: [], ready })
+  })
+})
+
+it('a process is what all of its services are', () => {
+  const parts = [
+    collectorHealth({ phase: 'starting', outage: undefined }),
+    dispatcherHealth({ ...well, silenceMs: 60_000 }),
+  ]
+  expect(failing(allHealth(parts))).toEqual({ live: ['consumers'], ready: ['collector'] })
 })

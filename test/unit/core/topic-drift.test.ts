@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TopicDescription } from '../../../src/core/ports.ts'
+import type { ServiceName } from '../../../src/core/services.ts'
 import { topicDrift } from '../../../src/core/topic-drift.ts'
 import { topicConfig, topicSpecs, topicToCreate } from '../../../src/core/topics.ts'
 import { durationMs } from '../../../src/core/units.ts'
@@ -23,7 +24,7 @@ const config = (over: Record<string, string>, of = 'acme.events') => ({
 })
 
 describe('what topics are needed', () => {
-  it('events, every tier of schedule and deferrals, dead letters', () => {
+  it('events, every tier of schedule and deferrals, dead letters, rejected messages', () => {
     expect(specsFor(3).map(({ name, cleanup }) => `${name} ${cleanup}`)).toEqual([
       'acme.events delete',
       'acme.retry.10s delete',
@@ -31,6 +32,7 @@ describe('what topics are needed', () => {
       'acme.retry.1m delete',
       'acme.retry.5m delete',
       'acme.dead-letter compact,delete',
+      'acme.rejected delete',
     ])
   })
 
@@ -44,6 +46,13 @@ describe('what topics are needed', () => {
       'message.timestamp.type': 'LogAppendTime',
       'min.insync.replicas': inSync,
     })
+  })
+
+  it('each service needs its own', () => {
+    const of = (service: ServiceName) =>
+      specsFor(3).flatMap(({ name, usedBy }) => (usedBy.includes(service) ? [name] : []))
+    expect(of('collector')).toEqual(['acme.events', 'acme.rejected'])
+    expect(of('dispatcher')).toEqual(specsFor(3).flatMap(({ name }) => (name === 'acme.rejected' ? [] : [name])))
   })
 
   it('a new retry topic has as many partitions as the events topic has got', () => {
@@ -64,11 +73,14 @@ describe('drift', () => {
       [
         'error acme.events partitions: has 6 partitions, topics.partitions is 12',
         'note acme.dead-letter partitions: has 6 partitions, topics.partitions is 12',
+        'note acme.rejected partitions: has 6 partitions, topics.partitions is 12',
       ],
     ],
     [
       'more partitions than asked for, in agreement',
-      Object.fromEntries(specsFor(3).map(({ name }) => [name, { partitions: name.includes('dead') ? 12 : 24 }])),
+      Object.fromEntries(
+        specsFor(3).map(({ name, partitionsAs }) => [name, { partitions: partitionsAs === undefined ? 12 : 24 }]),
+      ),
       ['note acme.events partitions: has 24 partitions, topics.partitions is 12'],
     ],
     [

@@ -1,0 +1,28 @@
+import { createTrackingServer } from '../../adapters/http/tracking-api.ts'
+import { createCollectorService } from '../../services/collector/service.ts'
+import type { Foundation, RunningPart } from './foundation.ts'
+
+const mebibyte = 1_048_576
+/** Enough for ten thousand small requests or some dozens of the largest, and few of it in a container of 512 MiB. */
+const memoryBytes = 64 * mebibyte
+/** A body takes up to twice its size while it is read, and one alone must not be all that there is room for. */
+const bodiesAtLeast = 4
+
+/** HTTP to the events topic. Resolves with the URL when it listens. */
+export async function startCollector(foundation: Foundation): Promise<RunningPart & { readonly url: string }> {
+  const { settings, live, lifecycle, metrics, logger, clock } = foundation
+  const { listen, maxBodyBytes, ratePerSource } = settings.collector
+  const collector = createCollectorService({
+    ...foundation,
+    sources: () => live().sourceKeys,
+    ratePerSource,
+    memory: { bodies: Math.max(memoryBytes, bodiesAtLeast * maxBodyBytes), records: memoryBytes },
+  })
+  // Stopped after the server: what it has let in is answered before.
+  await lifecycle.start({ name: 'collector', stop: collector.stop })
+  const server = createTrackingServer({ listen, api: collector, maxBodyBytes, clock, logger, metrics })
+  let url = ''
+  await lifecycle.start({ name: 'tracking server', start: async () => (url = await server.start()), stop: server.stop })
+  collector.listening()
+  return { ...collector, url }
+}

@@ -1,0 +1,37 @@
+import { createConsumer } from '../../adapters/kafka/consumer.ts'
+import { createChosenTransport } from '../../adapters/webhook/choose.ts'
+import type { LogConsumer } from '../../core/ports.ts'
+import { createDispatcherService } from '../../services/dispatcher/service.ts'
+import type { Foundation, RunningPart } from './foundation.ts'
+
+/** Events to webhooks. Resolves when both groups have been joined. */
+export async function startDispatcher(foundation: Foundation): Promise<RunningPart> {
+  const { settings, live, lifecycle, metrics, logger, onFatal, clock, topics, kafka } = foundation
+  const transport = await createChosenTransport(settings.delivery.transport, {
+    network: () => live().network,
+    timeout: settings.delivery.timeout,
+    clock,
+  })
+  await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
+  const consumerOf = (groupId: string, names: readonly string[]): LogConsumer =>
+    createConsumer({
+      ...{ kafka, groupId, topics: names, clock, logger, onFatal },
+      onPositionLost: loss => {
+        logger.error(loss, 'records gone before they were read: retention is too short, or the log was cut')
+        metrics.positionsLost.inc({ topic: loss.topic }, Math.max(0, loss.to - loss.from))
+      },
+    })
+  // Every tier that exists, so that a changed schedule strands nothing.
+  const tiers = foundation.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
+  const dispatcher = createDispatcherService({
+    ...foundation,
+    live: consumerOf(topics.dispatcherGroup, [topics.events]),
+    retries: consumerOf(topics.retriesGroup, tiers),
+    transport,
+    delivery: settings.delivery,
+    routing: () => live().routing,
+    payload: () => live().payload,
+  })
+  await lifecycle.start({ name: 'dispatcher', start: dispatcher.start, stop: dispatcher.stop })
+  return dispatcher
+}

@@ -1,0 +1,101 @@
+import { createEventCodec } from '../../adapters/avro.ts'
+import { systemClock as clock } from '../../adapters/clock.ts'
+import { createAdmin } from '../../adapters/kafka/admin.ts'
+import { createKafka, type KafkaClient } from '../../adapters/kafka/client.ts'
+import { createProducer } from '../../adapters/kafka/producer.ts'
+import { createRegistry } from '../../adapters/registry.ts'
+import { createSourceKeys, type SourceKeys } from '../../core/collector/source-keys.ts'
+import { createRouting, type Routing } from '../../core/delivery/route.ts'
+import type { Health } from '../../core/health.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Clock, EventCodec, Logger, LogProducer } from '../../core/ports.ts'
+import type { ServiceName } from '../../core/services.ts'
+import type { NetworkSettings, PayloadSettings, Settings } from '../../core/settings.ts'
+import { type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
+import type { Lifecycle } from '../lifecycle.ts'
+
+/** What changes without a restart, swapped whole. */
+export interface Live {
+  readonly routing: Routing
+  readonly sourceKeys: SourceKeys
+  readonly payload: PayloadSettings
+  readonly network: NetworkSettings
+}
+
+export const liveOf = (settings: Settings): Live => ({
+  routing: createRouting(settings),
+  sourceKeys: createSourceKeys(settings.sources),
+  payload: settings.payload,
+  network: settings.network,
+})
+
+/** What one process is made of, whatever runs in it. */
+export interface Surroundings {
+  readonly settings: Settings
+  readonly live: () => Live
+  readonly lifecycle: Lifecycle
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** The process cannot go on: it must exit with 1. */
+  readonly onFatal: (error: Error) => void
+}
+
+/** What all services of one process share. */
+export interface Foundation extends Surroundings {
+  readonly clock: Clock
+  readonly topics: TopicNames
+  /** The names of all topics of the cluster. */
+  readonly existingTopics: readonly string[]
+  readonly kafka: KafkaClient
+  readonly codec: EventCodec
+  readonly producer: LogProducer
+}
+
+/** A service, running. */
+export interface RunningPart {
+  health(): Health
+  /** Sets the gauges to what holds now. */
+  refreshGauges(): void
+}
+
+/** Services do not start without their topics: auto-created ones would have the wrong partitions and retention. */
+export class TopicsMissing extends Error {
+  override readonly name = 'TopicsMissing'
+  readonly code = 'topics_missing'
+}
+
+/** @throws TopicsMissing, and what the adapters throw. */
+export async function layFoundation(
+  surroundings: Surroundings,
+  services: ReadonlySet<ServiceName>,
+): Promise<Foundation> {
+  const { settings, logger, lifecycle } = surroundings
+  const topics = topicNames(settings.topics.prefix)
+  const kafka = createKafka(settings.kafka, logger)
+  const existingTopics = await checkedTopics(settings, kafka, services)
+  const registry = createRegistry(settings.registry)
+  const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
+  const producer = createProducer({ kafka, clock, logger })
+  await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
+  return { ...surroundings, clock, topics, existingTopics, kafka, codec, producer }
+}
+
+async function checkedTopics(
+  { topics, delivery }: Settings,
+  kafka: KafkaClient,
+  services: ReadonlySet<ServiceName>,
+): Promise<readonly string[]> {
+  const admin = createAdmin(kafka)
+  try {
+    const existing = await admin.listTopics()
+    const missing = topicSpecs(topics, delivery.schedule)
+      .filter(({ usedBy }) => usedBy.some(service => services.has(service)))
+      .filter(({ name }) => !existing.includes(name))
+    if (missing.length === 0) return existing
+    throw new TopicsMissing(
+      `topics are missing: ${missing.map(({ name }) => name).join(', ')}; create them with: hookline topics apply`,
+    )
+  } finally {
+    await admin.close()
+  }
+}

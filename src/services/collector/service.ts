@@ -1,0 +1,81 @@
+import { MemoryBudget } from '../../core/collector/memory-budget.ts'
+import { Outage } from '../../core/collector/outage.ts'
+import type { SourceKeys } from '../../core/collector/source-keys.ts'
+import { type CollectorVitals, collectorHealth, type Health } from '../../core/health.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Clock, EventCodec, Logger, LogProducer } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { refusal, type TrackingApi } from '../../core/tracking-api.ts'
+import { createAccept } from './accept.ts'
+import { createKeepRejected } from './rejects.ts'
+import { createStore } from './store.ts'
+
+export interface CollectorDeps {
+  readonly producer: LogProducer
+  readonly codec: EventCodec
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly topics: Pick<TopicNames, 'events' | 'rejected'>
+  /** Whose write key is whose, as of now. */
+  readonly sources: () => SourceKeys
+  /** Messages a second; undefined: no limit. */
+  readonly ratePerSource: number | undefined
+  /** Bytes at most: of bodies under way, and of records that are not acknowledged. */
+  readonly memory: { readonly bodies: number; readonly records: number }
+}
+
+/** Requests in, acknowledged records out. */
+export interface CollectorService extends TrackingApi {
+  /** Requests come in from now on. */
+  listening(): void
+  /** Refuses what comes; resolves when everything under way is answered, which the deadline of the store bounds. */
+  stop(): Promise<void>
+  health(): Health
+  /** Sets the gauges to what holds now. */
+  refreshGauges(): void
+}
+
+export function createCollectorService(deps: CollectorDeps): CollectorService {
+  const { clock, metrics, topics, memory, sources } = deps
+  const outage = new Outage()
+  const bodies = new MemoryBudget(memory.bodies)
+  const records = new MemoryBudget(memory.records)
+  const store = createStore({ ...deps, topic: topics.events, held: records, outage })
+  const keepRejected = createKeepRejected({ ...deps, topic: topics.rejected, held: records })
+  const accept = createAccept({ ...deps, store, keepRejected, outage })
+  const stopped = Promise.withResolvers<void>()
+  let phase: CollectorVitals['phase'] = 'starting'
+  let underWay = 0
+  const isDrained = (): boolean => phase === 'stopping' && underWay === 0
+
+  return {
+    async accept(request) {
+      if (phase === 'stopping')
+        return refusal('unavailable', 'This process is ending: send it again.', { retryAfter: 1 })
+      underWay += 1
+      try {
+        return await accept(request)
+      } finally {
+        underWay -= 1
+        if (isDrained()) stopped.resolve()
+      }
+    },
+    isWriteKey: key => sources().sourceOf(key) !== undefined,
+    reserve: bytes => bodies.take(bytes),
+    release: bytes => bodies.giveBack(bytes),
+    listening() {
+      phase = 'listening'
+    },
+    stop() {
+      phase = 'stopping'
+      if (isDrained()) stopped.resolve()
+      return stopped.promise
+    },
+    health: () => collectorHealth({ phase, outage: outage.age(clock.monotonic()) }),
+    refreshGauges() {
+      metrics.collectorHeldBytes.set({ what: 'bodies' }, bodies.held)
+      metrics.collectorHeldBytes.set({ what: 'records' }, records.held)
+    },
+  }
+}

@@ -1,0 +1,212 @@
+import { describe, expect, it } from '@jest/globals'
+import { createSourceKeys } from '../../../../src/core/collector/source-keys.ts'
+import { partitionFor } from '../../../../src/core/message/event.ts'
+import type { TrackingRequest } from '../../../../src/core/tracking-api.ts'
+import { Secret } from '../../../../src/core/units.ts'
+import { CollectorHarness } from '../../../support/collector-harness.ts'
+
+const page = (messageId: string, fields: object = {}): object => ({ type: 'page', userId: 'u', messageId, ...fields })
+const bad = (messageId: string): object => ({ type: 'page', messageId })
+const accepted = { kind: 'accepted', rejected: [] }
+
+describe('what is accepted', () => {
+  it('becomes events of its source, keyed by the user, as our own writers make them', async () => {
+    const collector = new CollectorHarness()
+    expect(await collector.answered({ batch: [page('a'), page('b', { userId: null, anonymousId: 'n' })] })).toEqual(
+      accepted,
+    )
+    expect(collector.events()).toMatchObject([
+      {
+        sourceId: 'web',
+        canonical: true,
+        receivedAt: collector.clock.now(),
+        message: { messageId: 'a', userId: 'u' },
+      },
+      { sourceId: 'web', canonical: true, message: { messageId: 'b', anonymousId: 'n' } },
+    ])
+    const keys = collector.producer.records(collector.topics.events).map(({ key }) => key)
+    expect(keys).toEqual([Buffer.from('u'), Buffer.from('n')])
+    // The partition is the producer's to find, from the key: what every client that agrees with Java's does.
+    expect(collector.producer.records(collector.topics.events).every(({ partition }) => partition === undefined)).toBe(
+      true,
+    )
+    expect(partitionFor(keys[0]!, 12)).toBe(partitionFor(Buffer.from('u'), 12))
+    expect(collector.count('collectorMessages{web,accepted}')).toBe(2)
+  })
+
+  it('gets an id where it has none, each its own', async () => {
+    const collector = new CollectorHarness()
+    await collector.answered({
+      batch: [
+        { type: 'page', userId: 'u' },
+        { type: 'page', userId: 'u' },
+      ],
+    })
+    expect(new Set(collector.events().map(({ message }) => message.messageId)).size).toBe(2)
+  })
+
+  it('is not accepted before Kafka has the last of it', async () => {
+    const collector = new CollectorHarness()
+    const box = collector.request({ batch: [page('a'), page('b'), page('c')] })
+    await collector.settle()
+    collector.producer.answer(undefined, 2)
+    await collector.settle()
+    expect(box.answer).toBeUndefined()
+    expect(collector.count('collectorMessages{web,accepted}')).toBe(0)
+    collector.producer.answer()
+    await collector.settle()
+    expect(box.answer).toEqual(accepted)
+    expect(collector.count('collectorStoreSeconds{}')).toBe(1)
+  })
+
+  it('nothing at all is accepted at once', async () => {
+    const collector = new CollectorHarness()
+    expect(await collector.answered({ batch: [] })).toEqual(accepted)
+    expect(collector.producer.records(collector.topics.events)).toEqual([])
+  })
+
+  it('__proto__ keys that were left out are counted', async () => {
+    const collector = new CollectorHarness()
+    await collector.answered('{"batch":[{"type":"page","userId":"u","properties":{"__proto__":1}}]}')
+    expect(collector.count('droppedKeys{}')).toBe(1)
+  })
+})
+
+describe('what is rejected', () => {
+  it('does not keep the others from being taken, and goes to its own topic as it came', async () => {
+    const collector = new CollectorHarness()
+    const answer = await collector.answered(
+      `{"batch":[${JSON.stringify(page('a'))}, {"type":"page","x":NaN} ,{"type": "page"}]}`,
+    )
+    expect(answer).toMatchObject({ kind: 'accepted', rejected: [{ index: 1 }, { index: 2 }] })
+    expect(collector.events()).toHaveLength(1)
+    expect(collector.rejects()).toEqual([
+      {
+        ...{ source: 'web', code: 'invalid_json', index: 1, receivedAt: collector.clock.now() },
+        ...{ message: expect.any(String), text: '{"type":"page","x":NaN}' },
+      },
+      {
+        ...{ source: 'web', code: 'missing_id', index: 2, receivedAt: collector.clock.now() },
+        ...{ message: "You must pass either an 'anonymousId' or 'userId'.", text: '{"type": "page"}' },
+      },
+    ])
+    expect(collector.count('collectorMessages{web,rejected}')).toBe(2)
+  })
+
+  it('is told at once when nothing else is there; nobody waits for its topic', async () => {
+    const collector = new CollectorHarness()
+    const box = collector.request({ batch: [bad('a')] })
+    await collector.settle()
+    expect(box.answer).toMatchObject({ kind: 'accepted', rejected: [{ index: 0, messageId: 'a', code: 'missing_id' }] })
+    expect(collector.producer.waiting).toHaveLength(1)
+  })
+
+  it('is let go, and counted, when its topic does not take it', async () => {
+    const collector = new CollectorHarness()
+    const box = collector.request({ batch: [bad('a'), bad('b')] })
+    await collector.settle()
+    collector.producer.answer(new Error('not writable'), 1)
+    collector.producer.answer()
+    await collector.settle()
+    expect(box.answer).toMatchObject({ kind: 'accepted' })
+    expect(collector.count('collectorRejectsLost{}')).toBe(1)
+    expect(collector.held('records')).toBe(0)
+    expect(collector.readyFailures()).toEqual([])
+  })
+
+  it('is not written down while its request is to be sent again', async () => {
+    const collector = new CollectorHarness()
+    const box = collector.request({ batch: [page('a'), bad('b')] })
+    await collector.settle()
+    collector.producer.answer(new Error('no leader'))
+    await collector.settle()
+    expect(box.answer).toMatchObject({ kind: 'refused', code: 'unavailable' })
+    expect(collector.rejects()).toEqual([])
+    expect(collector.count('collectorMessages{web,rejected}')).toBe(0)
+  })
+})
+
+describe('X-Strict-Mode', () => {
+  it('takes nothing of a batch of which one message is rejected', async () => {
+    const collector = new CollectorHarness()
+    const answer = await collector.answered({ batch: [page('a'), bad('b')] }, { strict: true })
+    expect(answer).toMatchObject({
+      kind: 'refused',
+      code: 'rejected',
+      rejected: [{ index: 1, messageId: 'b', code: 'missing_id' }],
+    })
+    expect(collector.events()).toEqual([])
+    expect(collector.rejects()).toMatchObject([{ messageId: 'b' }])
+  })
+
+  it('changes nothing for a batch that is good', async () => {
+    const collector = new CollectorHarness()
+    expect(await collector.answered({ batch: [page('a')] }, { strict: true })).toEqual(accepted)
+  })
+})
+
+describe('write key', () => {
+  it.each<[string, Partial<TrackingRequest>, object, string]>([
+    ['in a header', { headerKey: 'app-key' }, {}, 'app'],
+    ['in a header, which beats the body', { headerKey: 'app-key' }, { writeKey: '***' }, 'app'],
+    ['in the body', { headerKey: undefined, queryKey: 'no' }, { writeKey: 'app-key' }, 'app'],
+    ['in the query', { headerKey: undefined, queryKey: 'app-key' }, {}, 'app'],
+  ])('%s', async (_, given, body, source) => {
+    const collector = new CollectorHarness()
+    expect(await collector.answered({ ...body, batch: [page('a')] }, given)).toEqual(accepted)
+    expect(collector.events()).toMatchObject([{ sourceId: source }])
+  })
+
+  it.each<[string, Partial<TrackingRequest>, unknown]>([
+    ['unknown, in a header', { headerKey: 'no' }, { writeKey: 'web-key', batch: [] }],
+    ['unknown, in the body', { headerKey: undefined, queryKey: 'web-key' }, { writeKey: 'no', batch: [] }],
+    ['none', { headerKey: undefined }, { batch: [page('a')] }],
+    ['unknown: the body is not looked at', { headerKey: 'no' }, 'no JSON'],
+  ])('refused: %s', async (_, given, body) => {
+    const collector = new CollectorHarness()
+    expect(await collector.answered(body, given)).toMatchObject({ kind: 'refused', code: 'invalid_write_key' })
+    expect(collector.producer.waiting).toEqual([])
+  })
+
+  it('of a changed configuration counts at once', async () => {
+    const collector = new CollectorHarness()
+    expect([collector.service.isWriteKey('web-key'), collector.service.isWriteKey('new-key')]).toEqual([true, false])
+    collector.sources = createSourceKeys([{ id: 'new', writeKey: new Secret('new-key') }])
+    expect([collector.service.isWriteKey('web-key'), collector.service.isWriteKey('new-key')]).toEqual([false, true])
+    expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'invalid_write_key' })
+    expect(await collector.answered({ batch: [] }, { headerKey: 'new-key' })).toEqual(accepted)
+  })
+})
+
+describe('rate of a source', () => {
+  it('beyond it a source is told when to come back, and no other source is', async () => {
+    const collector = new CollectorHarness({ ratePerSource: 10 })
+    const batch = { batch: Array.from({ length: 40 }, (_, index) => page(`m${index}`)) }
+    expect(await collector.answered(batch)).toEqual(accepted)
+    expect(await collector.answered(batch)).toMatchObject({ kind: 'refused', code: 'rate_limited', retryAfter: 4 })
+    expect(await collector.answered(batch, { headerKey: 'app-key' })).toEqual(accepted)
+    await collector.advance(3_000)
+    expect(await collector.answered(batch)).toMatchObject({ code: 'rate_limited', retryAfter: 1 })
+    await collector.advance(1)
+    expect(await collector.answered(batch)).toEqual(accepted)
+  })
+
+  it('a key in the body counts too', async () => {
+    const collector = new CollectorHarness({ ratePerSource: 1 })
+    const body = { writeKey: 'web-key', batch: [page('a')] }
+    expect(await collector.answered(body, { headerKey: undefined })).toEqual(accepted)
+    expect(await collector.answered(body, { headerKey: undefined })).toMatchObject({ code: 'rate_limited' })
+  })
+
+  it('rejected messages count: they cost as much', async () => {
+    const collector = new CollectorHarness({ ratePerSource: 2 })
+    await collector.answered({ batch: [bad('a'), bad('b')] })
+    expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'rate_limited' })
+  })
+
+  it('without one there is no limit', async () => {
+    const collector = new CollectorHarness()
+    for (let index = 0; index < 20; index++)
+      expect(await collector.answered({ batch: Array(2_500).fill(1) })).toMatchObject({ kind: 'accepted' })
+  })
+})
