@@ -17,6 +17,11 @@ export class Fifo<Item> {
     else this.#items[--this.#head] = item
   }
 
+  /** The next one, which stays. */
+  peek(): Item | undefined {
+    return this.#items[this.#head]
+  }
+
   *[Symbol.iterator](): IterableIterator<Item> {
     for (let index = this.#head; index < this.#items.length; index++) yield this.#items[index] as Item
   }

@@ -7,15 +7,25 @@ export interface BacklogLimits {
 }
 
 const mebibyte = 1024 * 1024
-/** For all partitions of a process together: some 5 KB a record bound its memory, and it is twice the calls that a process can have under way. */
-const inProcess = { records: 10_000, bytes: 32 * mebibyte }
+/** For all partitions of a process together: they bound its memory, which is some 3 KB a record beside its bytes. */
+const inProcess = { leastRecords: 2_000, bytes: 32 * mebibyte }
+/** So many records for each call that may be under way: one is called, the other is ready when its place is free. */
+const recordsPerCall = 2
 const inPartition: BacklogLimits = { records: 1_000, bytes: 4 * mebibyte, span: 20_000 }
 /** With very many partitions: enough to keep calls under way. */
-const least = { records: 100, bytes: mebibyte / 2 }
+const least = { records: 50, bytes: mebibyte / 2 }
 
-/** The limits of each of `partitions` partitions. */
-export function backlogLimits(partitions: number): BacklogLimits {
-  const part = (of: 'records' | 'bytes'): number =>
-    Math.max(least[of], Math.min(inPartition[of], Math.floor(inProcess[of] / Math.max(1, partitions))))
-  return { records: part('records'), bytes: part('bytes'), span: inPartition.span }
+/** The limits of each of `partitions` partitions, in a process that makes `maxInFlight` calls at once. */
+export function backlogLimits(partitions: number, maxInFlight: number): BacklogLimits {
+  const records = Math.max(inProcess.leastRecords, recordsPerCall * maxInFlight)
+  const part = (whole: number, most: number, least: number): number =>
+    Math.max(least, Math.min(most, Math.floor(whole / Math.max(1, partitions))))
+  return {
+    records: part(records, inPartition.records, least.records),
+    bytes: part(inProcess.bytes, inPartition.bytes, least.bytes),
+    span: inPartition.span,
+  }
 }
+
+/** Milliseconds. What has waited so long for its call in memory shows a lane that is slower than what comes. */
+export const longestWaitMs = 1_000

@@ -60,12 +60,12 @@ export class Lane<Item> {
     else this.#ready.push({ item: next, key })
   }
 
-  /** How many waiting items are such. */
-  count(isSuch: (item: Item) => boolean): number {
-    let count = 0
-    for (const { item } of this.#ready) if (isSuch(item)) count++
-    for (const behind of this.#busy.values()) for (const item of behind ?? []) if (isSuch(item)) count++
-    return count
+  /** Of what waits, what will be taken next, as far as is known now. */
+  get oldest(): Item | undefined {
+    const next = this.#ready.peek()
+    if (next !== undefined) return next.item
+    for (const behind of this.#busy.values()) if (behind !== undefined && behind.length > 0) return behind.peek()
+    return undefined
   }
 
   /**

@@ -1,3 +1,4 @@
+import { longestWaitMs } from '../../core/delivery/backlog.ts'
 import {
   type Attempt,
   beforeAttempt,
@@ -23,6 +24,7 @@ import type { Shard } from './shard.ts'
 
 /** Of the attempts that delivered, one in so many is logged at info, the others at debug. */
 const logOneIn = 1_000
+const watchEvery = durationMs(longestWaitMs / 4)
 
 interface Deps {
   readonly routing: () => Routing
@@ -41,6 +43,8 @@ export class Dispatcher {
   readonly #lanes = new Lanes()
   /** Taken from their lanes and not to be started for now, in order; their keys hold back who comes after them. */
   #held: Delivery[] = []
+  /** Partitions at their limits that are looked at again. */
+  readonly #watched = new Set<Shard>()
   #isOpen = true
   #isPumping = false
   #underWay = 0
@@ -90,14 +94,25 @@ export class Dispatcher {
   }
 
   /**
-   * A partition has reached its limits. When it is one lane that fills it while others have records there too, that lane's
-   * queue moves on to a retry topic; else the partition waits, which holds up nobody but that lane.
+   * A partition has reached its limits. Lanes that are slower than what comes, while others have records there too, move their part of
+   * it on to a retry topic; else the partition waits, which holds up nobody but that lane.
    */
   relieve(shard: Shard): void {
-    if (!shard.mayStart || !shard.hasSeveral) return
-    const longest = this.#lanes.longestOf(shard)
-    if (longest === undefined || !shard.hasOthersThan(longest.destination)) return
-    for (const delivery of this.#lanes.takeOut(longest, shard)) this.#moveOn(delivery)
+    if (!shard.mayStart || !shard.holds('backlog')) return
+    for (const lane of this.#lanes.slow(this.#deps.clock.monotonic())) {
+      if (!shard.hasOthersThan(lane.destination)) continue
+      for (const delivery of this.#lanes.takeOut(lane, shard)) this.#moveOn(delivery)
+    }
+    if (!this.#watched.has(shard)) this.#watch(shard)
+  }
+
+  /** Nothing tells when a wait becomes too long: looks again for as long as the partition is at its limits. */
+  #watch(shard: Shard): void {
+    this.#watched.add(shard)
+    this.#deps.clock.after(watchEvery, () => {
+      this.#watched.delete(shard)
+      if (this.#isOpen && !shard.revoked) this.relieve(shard)
+    })
   }
 
   /** Starts no attempt from now on. */

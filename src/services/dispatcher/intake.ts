@@ -7,7 +7,7 @@ import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
 import type { DeliverySettings } from '../../core/settings.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { type Delivery, OpenRecord } from './delivery.ts'
-import { createSchemaWait, type SchemaWait } from './schema-wait.ts'
+import { createSchemaWait, type WaitForSchema } from './schema-wait.ts'
 import type { Settle } from './settle.ts'
 import type { Shard } from './shard.ts'
 
@@ -28,12 +28,12 @@ interface Deps {
 /** Takes records up: decodes, normalises what foreign producers wrote, routes, and hands each delivery on. */
 export class Intake {
   readonly #deps: Deps
-  readonly #schemaWait: SchemaWait
+  readonly #waitForSchema: WaitForSchema
   readonly #open = new Set<OpenRecord>()
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#schemaWait = createSchemaWait({
+    this.#waitForSchema = createSchemaWait({
       ...deps,
       decode: open => this.#decode(open),
       unknown: open => deps.settle.refused(open, 'undecodable', { carried: parkedIn(open.record, deps.topics) }),
@@ -56,8 +56,7 @@ export class Intake {
       shard.done(record)
     })
     this.#open.add(open)
-    if (this.#schemaWait.holds(shard)) this.#schemaWait.queue(open)
-    else this.#decode(open)
+    this.#decode(open)
   }
 
   #decode(open: OpenRecord): void {
@@ -74,7 +73,7 @@ export class Intake {
           ? this.#accept(open, decoded.event, carried)
           : this.#normalise(open, decoded.event, carried)
       case 'schema_needed':
-        return this.#schemaWait.start(open, decoded.schemaId)
+        return this.#waitForSchema(open, decoded.schemaId)
       case 'undecodable':
         return this.#refuseBytes(open, decoded.detail, carried)
     }

@@ -1,3 +1,4 @@
+import { longestWaitMs } from '../../core/delivery/backlog.ts'
 import { Breaker } from '../../core/delivery/breaker.ts'
 import { Lane } from '../../core/delivery/lane.ts'
 import { Fifo } from '../../core/fifo.ts'
@@ -13,6 +14,8 @@ export interface DestinationLane {
   isInTurn: boolean
   /** Has something ready but no place; asked again when a call ends. */
   isBlocked: boolean
+  /** What waits here waited too long, and it has not been empty since: it is slower than what comes. */
+  isSlow: boolean
 }
 
 /** The lanes of all destinations, taken in turn: a long queue in one does not keep the others waiting. */
@@ -24,7 +27,10 @@ export class Lanes {
   of({ carried: { destination } }: Delivery): DestinationLane {
     let lane = this.#lanes.get(destination)
     if (lane === undefined) {
-      lane = { destination, queue: new Lane(), breaker: new Breaker(), isInTurn: false, isBlocked: false }
+      lane = {
+        ...{ destination, queue: new Lane<Delivery>(), breaker: new Breaker() },
+        ...{ isInTurn: false, isBlocked: false, isSlow: false },
+      }
       this.#lanes.set(destination, lane)
     }
     return lane
@@ -46,6 +52,7 @@ export class Lanes {
       }
       const delivery = lane.queue.take()
       if (delivery === undefined) continue
+      if (lane.queue.queued === 0) lane.isSlow = false
       this.#offerTurn(lane)
       return delivery
     }
@@ -84,20 +91,18 @@ export class Lanes {
     }
   }
 
-  /** The lane in which most deliveries of this shard wait. */
-  longestOf(shard: Shard): DestinationLane | undefined {
-    let longest: DestinationLane | undefined
-    let most = 0
-    for (const lane of this.#lanes.values()) {
-      const waiting = lane.queue.queued > most ? lane.queue.count(isOf(shard)) : 0
-      if (waiting > most) [longest, most] = [lane, waiting]
-    }
-    return longest
+  /** The lanes that are slower than what comes, as of now in monotonic milliseconds. */
+  slow(now: number): readonly DestinationLane[] {
+    return [...this.#lanes.values()].filter(lane => {
+      const oldest = lane.queue.oldest
+      lane.isSlow ||= oldest !== undefined && now - oldest.of.takenUpAt >= longestWaitMs
+      return lane.isSlow
+    })
   }
 
   /** Takes what waits in a lane for this shard out of it, in order. */
   takeOut(lane: DestinationLane, shard: Shard): readonly Delivery[] {
-    return lane.queue.takeOut(isOf(shard))
+    return lane.queue.takeOut(({ of }) => of.shard === shard)
   }
 
   #block(lane: DestinationLane): void {
@@ -112,8 +117,3 @@ export class Lanes {
     this.#turns.push(lane)
   }
 }
-
-const isOf =
-  (shard: Shard) =>
-  ({ of }: Delivery): boolean =>
-    of.shard === shard

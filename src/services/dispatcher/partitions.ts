@@ -14,10 +14,13 @@ import { Shard } from './shard.ts'
 interface Deps {
   readonly consumer: LogConsumer
   readonly clock: Clock
+  /** Calls at once in the process. */
+  readonly maxInFlight: number
   /** When a record may be taken up. Undefined: at once (live topics). */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
   readonly onRecord: (record: LogRecord, shard: Shard) => void
-  readonly onBatchEnd: (shard: Shard) => void
+  /** As much was taken up as there is, or as there is room for. */
+  readonly onTakenUp: (shard: Shard) => void
   readonly onRevoked: (shard: Shard) => void
   /** What was held back may be startable now, or void. */
   readonly onRelease: () => void
@@ -29,18 +32,19 @@ export interface Partitions {
   shards(): Iterable<Shard>
 }
 
+const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
+
 export function createPartitions(deps: Deps): Partitions {
-  const { consumer, clock, dueAt, onRecord, onBatchEnd } = deps
+  const { consumer, clock, maxInFlight, dueAt, onRecord, onTakenUp } = deps
   const shards = new Map<string, Shard>()
-  let limits = backlogLimits(0)
-  const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
+  let limits = backlogLimits(0, maxInFlight)
 
   function revoke(partition: TopicPartition): void {
     const shard = shards.get(keyOf(partition))
     if (shard === undefined) return
     shard.revoked = true
     shards.delete(keyOf(partition))
-    limits = backlogLimits(shards.size)
+    limits = backlogLimits(shards.size, maxInFlight)
     deps.onRevoked(shard)
   }
 
@@ -53,12 +57,13 @@ export function createPartitions(deps: Deps): Partitions {
 
   function assign(position: Position): void {
     revoke(position)
-    shards.set(keyOf(position), new Shard(position, consumer, () => limits))
-    limits = backlogLimits(shards.size)
+    shards.set(keyOf(position), new Shard(position, { consumer, limits: () => limits, onFree: takeUp }))
+    limits = backlogLimits(shards.size, maxInFlight)
   }
 
   /** Parked records fall due in the order in which they were appended: the first one that is not due ends the batch. */
   function waitUntilDue(shard: Shard, record: LogRecord, wait: number): void {
+    shard.unread.clear()
     shard.hold('not_due')
     consumer.seek(shard, record.offset)
     clock.after(durationMs(wait), () => shard.unhold('not_due'))
@@ -69,19 +74,28 @@ export function createPartitions(deps: Deps): Partitions {
     // While it waits, the position stands at the first record that is not due: what an earlier fetch still brings comes again.
     if (shard === undefined || shard.holds('not_due')) return
     shard.highWatermark = batch.highWatermark
-    takeWhatIsDue(shard, batch)
-    onBatchEnd(shard)
+    shard.unread.add(batch)
+    takeUp(shard)
   }
 
-  function takeWhatIsDue(shard: Shard, batch: RecordBatch): void {
+  /** Takes up what has been fetched, for as long as nothing holds the shard; only then is more fetched. */
+  function takeUp(shard: Shard): void {
+    // What is done at once (a drop) makes room from within: the loop that runs already goes on, without a deeper stack.
+    if (shard.isTakingUp) return
+    shard.isTakingUp = true
     const now = clock.now()
-    for (const record of batch.records) {
+    while (!shard.isHeld) {
+      const record = shard.unread.next()
+      if (record === undefined) break
       if (record.offset < shard.tracker.received) continue
       const wait = dueAt === undefined ? 0 : dueAt(record) - now
-      if (wait > 0) return waitUntilDue(shard, record, wait)
-      if (shard.opened(record)) onRecord(record, shard)
+      if (wait > 0) waitUntilDue(shard, record, wait)
+      else if (shard.opened(record)) onRecord(record, shard)
     }
-    shard.tracker.advance(batch.nextOffset)
+    shard.isTakingUp = false
+    if (shard.unread.isEmpty && !shard.holds('not_due')) shard.tracker.advance(shard.unread.nextOffset)
+    if (!shard.isHeld) consumer.resume(shard)
+    onTakenUp(shard)
   }
 
   return {
@@ -94,14 +108,12 @@ export function createPartitions(deps: Deps): Partitions {
       onRevoking: giveUp,
       onConfirmed: () => deps.onRelease(),
       onRecords,
-      positions: () =>
-        [...shards.values()].map(({ topic, partition, tracker }) => ({
-          topic,
-          partition,
-          offset: tracker.committable,
-          metadata: tracker.metadata,
-        })),
+      positions: () => [...shards.values()].map(positionOf),
     },
     shards: () => shards.values(),
   }
+}
+
+function positionOf({ topic, partition, tracker }: Shard): Position {
+  return { topic, partition, offset: tracker.committable, metadata: tracker.metadata }
 }

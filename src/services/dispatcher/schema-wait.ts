@@ -1,7 +1,6 @@
 import type { Clock, EventCodec, Logger } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import type { OpenRecord } from './delivery.ts'
-import type { Shard } from './shard.ts'
 
 /** Between two tries to fetch a schema while the registry cannot be reached. */
 const retryEvery = durationMs(1_000)
@@ -13,24 +12,16 @@ interface Deps {
   readonly decode: (open: OpenRecord) => void
   /** The registry knows no such schema id. */
   readonly unknown: (open: OpenRecord) => void
-  /** Deliveries may have been enqueued outside of any batch. */
+  /** Starts what was enqueued meanwhile. */
   readonly pump: () => void
 }
 
-/** Partitions that stand at a record whose schema is not known yet: paused, with everything behind that record kept in order. */
-export interface SchemaWait {
-  holds(shard: Shard): boolean
-  /** Puts a record behind those that wait already. */
-  queue(open: OpenRecord): void
-  start(open: OpenRecord, schemaId: number): void
-}
+/** Lets a partition stand at a record whose schema is not known yet, until it is. */
+export type WaitForSchema = (open: OpenRecord, schemaId: number) => void
 
-export function createSchemaWait({ codec, clock, logger, decode, unknown, pump }: Deps): SchemaWait {
-  const waiting = new Map<Shard, OpenRecord[]>()
-
-  function start(open: OpenRecord, schemaId: number): void {
+export function createSchemaWait({ codec, clock, logger, decode, unknown, pump }: Deps): WaitForSchema {
+  const start: WaitForSchema = (open, schemaId) => {
     const { shard } = open
-    waiting.set(shard, waiting.get(shard) ?? [])
     shard.hold('schema')
     codec.learn(schemaId).then(
       known => goOn(open, known),
@@ -39,31 +30,18 @@ export function createSchemaWait({ codec, clock, logger, decode, unknown, pump }
           { schemaId, topic: shard.topic, partition: shard.partition, error: error.message },
           'schema registry cannot be reached',
         )
-        if (shard.revoked) waiting.delete(shard)
-        else clock.after(retryEvery, () => start(open, schemaId))
+        if (!shard.revoked) clock.after(retryEvery, () => start(open, schemaId))
       },
     )
   }
 
-  /** The first one again, then those behind it, until one of them needs another schema. */
-  function goOn(first: OpenRecord, known: boolean): void {
-    const { shard } = first
-    const behind = waiting.get(shard) ?? []
-    waiting.delete(shard)
-    if (known) decode(first)
-    else unknown(first)
-    for (const open of behind) {
-      const stillWaiting = waiting.get(shard)
-      if (stillWaiting === undefined) decode(open)
-      else stillWaiting.push(open)
-    }
-    if (!waiting.has(shard)) shard.unhold('schema')
+  /** What this record brings comes before what is behind it in the partition. */
+  function goOn(open: OpenRecord, known: boolean): void {
+    if (known) decode(open)
+    else unknown(open)
+    open.shard.unhold('schema')
     pump()
   }
 
-  return {
-    holds: shard => waiting.has(shard),
-    queue: open => waiting.get(open.shard)?.push(open),
-    start,
-  }
+  return start
 }

@@ -65,10 +65,11 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const taken = {
     clock,
+    maxInFlight: limits.maxInFlight,
     onRecord: (record: LogRecord, shard: Shard) => intake.take(record, shard),
-    onBatchEnd: (shard: Shard) => {
+    onTakenUp: (shard: Shard) => {
       pump()
-      if (shard.holds('backlog')) dispatcher.relieve(shard)
+      dispatcher.relieve(shard)
     },
     onRevoked: (shard: Shard) => intake.forget(shard),
     onRelease: () => dispatcher.release(),

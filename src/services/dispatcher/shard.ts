@@ -1,9 +1,17 @@
 import type { BacklogLimits } from '../../core/delivery/backlog.ts'
 import { OffsetTracker } from '../../core/delivery/tracker.ts'
 import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../core/ports.ts'
+import { Unread } from './unread.ts'
 
-/** Why a partition is not fetched for now. */
+/** Why nothing of a partition is taken up for now. */
 export type Hold = 'backlog' | 'not_due' | 'schema'
+
+interface Deps {
+  readonly consumer: LogConsumer
+  readonly limits: () => BacklogLimits
+  /** Nothing holds it any more. */
+  readonly onFree: (shard: Shard) => void
+}
 
 /**
  * One partition from its assignment to its revocation. A new assignment makes a new shard: whatever still refers to a revoked one
@@ -13,14 +21,16 @@ export class Shard implements TopicPartition {
   readonly topic: string
   readonly partition: number
   readonly tracker: OffsetTracker
+  readonly unread = new Unread()
   /** Set once; from then on another process may own the partition. */
   revoked = false
   /** It is to be given up: what waits stays where it is, for the next owner. */
   isLeaving = false
+  /** Its records are being taken up right now. */
+  isTakingUp = false
   /** The partition's end as of the last fetch. */
   highWatermark: number
-  readonly #consumer: LogConsumer
-  readonly #limits: () => BacklogLimits
+  readonly #deps: Deps
   readonly #holds = new Set<Hold>()
   /** Destination → the highest offset of which it was given a delivery. */
   readonly #lastOf = new Map<string, number>()
@@ -28,18 +38,17 @@ export class Shard implements TopicPartition {
   #underWay = 0
   #idle: PromiseWithResolvers<void> | undefined
 
-  constructor(position: Position, consumer: LogConsumer, limits: () => BacklogLimits) {
+  constructor(position: Position, deps: Deps) {
     this.topic = position.topic
     this.partition = position.partition
     this.tracker = new OffsetTracker(position.offset, position.metadata)
     this.highWatermark = position.offset
-    this.#consumer = consumer
-    this.#limits = limits
+    this.#deps = deps
   }
 
   /** Whether an attempt may be started: only while nobody else can own the partition, now or soon. */
   get mayStart(): boolean {
-    return !this.isLeaving && this.#consumer.isConfirmed()
+    return !this.isLeaving && this.#deps.consumer.isConfirmed()
   }
 
   /** An attempt or a copy is under way until `ended`. */
@@ -60,18 +69,22 @@ export class Shard implements TopicPartition {
     await this.#idle.promise
   }
 
+  get isHeld(): boolean {
+    return this.#holds.size > 0
+  }
+
   holds(why: Hold): boolean {
     return this.#holds.has(why)
   }
 
   hold(why: Hold): void {
-    if (this.#holds.size === 0) this.#consumer.pause(this)
+    if (this.#holds.size === 0) this.#deps.consumer.pause(this)
     this.#holds.add(why)
   }
 
-  /** Ends one hold; fetching goes on when it was the last. */
+  /** Ends one hold; when it was the last, taking up and fetching go on. */
   unhold(why: Hold): void {
-    if (this.#holds.delete(why) && this.#holds.size === 0 && !this.revoked) this.#consumer.resume(this)
+    if (this.#holds.delete(why) && this.#holds.size === 0 && !this.revoked) this.#deps.onFree(this)
   }
 
   /** Takes a record in; false when an earlier owner was done with it. */
@@ -93,11 +106,6 @@ export class Shard implements TopicPartition {
     this.#lastOf.set(destination, record.offset)
   }
 
-  /** Whether it had deliveries for more than one destination at all. */
-  get hasSeveral(): boolean {
-    return this.#lastOf.size > 1
-  }
-
   /** Whether, from the lowest undone record on, there were any for other destinations: then these wait for this one. */
   hasOthersThan(destination: string): boolean {
     for (const [other, offset] of this.#lastOf)
@@ -106,7 +114,7 @@ export class Shard implements TopicPartition {
   }
 
   #reaches(share: number): boolean {
-    const { records, bytes, span } = this.#limits()
+    const { records, bytes, span } = this.#deps.limits()
     return this.tracker.open > records * share || this.#openBytes > bytes * share || this.tracker.span > span * share
   }
 }

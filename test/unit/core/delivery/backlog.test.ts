@@ -5,17 +5,22 @@ const mebibyte = 1024 * 1024
 
 describe('backlogLimits', () => {
   it.each([
-    [0, { records: 1_000, bytes: 4 * mebibyte, span: 20_000 }],
-    [1, { records: 1_000, bytes: 4 * mebibyte, span: 20_000 }],
-    [10, { records: 1_000, bytes: 3_355_443, span: 20_000 }],
-    [40, { records: 250, bytes: 838_860, span: 20_000 }],
-    [240, { records: 100, bytes: mebibyte / 2, span: 20_000 }],
-  ])('of %i partitions', (partitions, limits) => {
-    expect(backlogLimits(partitions)).toEqual(limits)
+    [0, 512, { records: 1_000, bytes: 4 * mebibyte, span: 20_000 }],
+    [1, 512, { records: 1_000, bytes: 4 * mebibyte, span: 20_000 }],
+    [10, 512, { records: 200, bytes: 3_355_443, span: 20_000 }],
+    [10, 4_096, { records: 819, bytes: 3_355_443, span: 20_000 }],
+    [40, 512, { records: 50, bytes: 838_860, span: 20_000 }],
+    [240, 512, { records: 50, bytes: mebibyte / 2, span: 20_000 }],
+  ])('of %i partitions with %i calls at once', (partitions, maxInFlight, limits) => {
+    expect(backlogLimits(partitions, maxInFlight)).toEqual(limits)
   })
 
-  it('bound what a process holds open, however its partitions are dealt', () => {
-    for (let partitions = 1; partitions <= 100; partitions++)
-      expect(partitions * backlogLimits(partitions).records).toBeLessThanOrEqual(10_000)
+  it('leave a record for each call and another one, and bound what a process holds open', () => {
+    for (const maxInFlight of [1, 512, 4_096])
+      for (let partitions = 5; partitions <= 40; partitions++) {
+        const all = partitions * (backlogLimits(partitions, maxInFlight).records + 1)
+        expect(all).toBeGreaterThanOrEqual(Math.min(2 * maxInFlight, partitions * 1_000))
+        expect(all).toBeLessThanOrEqual(Math.max(2_000, 2 * maxInFlight) + partitions)
+      }
   })
 })

@@ -88,10 +88,23 @@ describe('a destination that accepts and never answers', () => {
       delivery: { perWebhook: 10 },
     })
     write(harness, 6_000)
-    await harness.advance(1)
+    // The first thousand fill what memory there is; a second later it is plain which of the two is slow.
+    await harness.advance(1_300)
     expect(harness.calls.filter(({ call }) => isFor('fast')(call))).toHaveLength(6_000)
     expect(harness.calls.filter(({ call }) => isFor('slow')(call))).toHaveLength(10)
     expect(harness.count('deferrals{lane_full}')).toBeGreaterThan(3_000)
+    expect(harness.count('deliveries{fast,deferred}')).toBe(0)
+  })
+
+  it('one that keeps up is not moved, however much comes at once', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('narrow'), destination('wide')],
+      delivery: { perWebhook: 10 },
+    })
+    write(harness, 6_000)
+    await harness.advance(1_300)
+    expect(harness.calls).toHaveLength(12_000)
+    expect(harness.count('deferrals{lane_full}')).toBe(0)
   })
 
   it('when it has the partition to itself, the partition waits and nothing moves', async () => {
