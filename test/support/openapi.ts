@@ -7,7 +7,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 interface Operation {
-  readonly responses: Readonly<Record<string, unknown>>
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>
 }
 
 const document = openApiDocument() as Document
@@ -58,8 +58,11 @@ export function expectAsDocumented(requestLine: string, { status, body }: WireAn
 const problemPointer = '/components/schemas/Problem'
 
 function schemaPointer({ path, method }: { path: string; method: string }, status: number): string {
-  expect(Object.keys(document.paths[path]?.[method]?.responses ?? {})).toContain(String(status))
-  return `/${['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema']
-    .map(part => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
-    .join('/')}`
+  const responses = document.paths[path]?.[method]?.responses ?? {}
+  expect(Object.keys(responses)).toContain(String(status))
+  const response = responses[status]?.$ref?.slice(1) ?? pointer('paths', path, method, 'responses', String(status))
+  return response + pointer('content', 'application/json', 'schema')
 }
+
+const pointer = (...parts: readonly string[]): string =>
+  parts.map(part => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')

@@ -21,68 +21,80 @@ const meanings = {
 
 type DescribedCode = keyof typeof meanings
 
-const ofEveryRequest = ['malformed_request', 'headers_too_large', 'request_timeout', 'expectation_failed'] as const
-const ofReading = [...ofEveryRequest, 'internal_error', 'unavailable'] as const
-const ofIngest = [
-  ...ofReading,
-  'invalid_json',
-  'invalid_body',
-  'rejected',
-  'invalid_write_key',
-  'payload_too_large',
-  'rate_limited',
-] as const
+const schema = (name: keyof typeof schemas) => ({ $ref: `#/components/schemas/${name}` })
+const json = (content: object) => ({ 'application/json': { schema: content } })
 
-const reference = (schema: keyof typeof schemas) => ({ $ref: `#/components/schemas/${schema}` })
-const json = (schema: object) => ({ 'application/json': { schema } })
-
-/** The refusals of an operation, by status. */
-function problems(codes: readonly DescribedCode[]): Record<string, object> {
-  const statuses = [...new Set(codes.map(code => problemStatus[code]))].sort((a, b) => a - b)
-  return Object.fromEntries(
-    statuses.map(status => {
-      const own = codes.filter(code => problemStatus[code] === status)
-      const retry = status === 429 || status === 503
-      return [
-        status,
-        {
-          description: own.map(code => `\`${code}\`: ${meanings[code]}.`).join('\n'),
-          ...(retry && { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } } }),
-          content: json({ ...reference('Problem'), properties: { code: { enum: own } } }),
-        },
-      ]
-    }),
-  )
-}
-
-const strictMode = {
-  name: 'X-Strict-Mode',
-  in: 'header',
-  description: '`1`: one message that is rejected refuses the whole request, and nothing of it is taken.',
-  schema: { enum: ['1'] },
-}
-
-function ingest({ path, type, usedBy }: IngestPath): object {
-  const schema = reference(type === undefined ? 'Batch' : 'Call')
+function refusal(...codes: readonly [DescribedCode, ...DescribedCode[]]): object {
+  const status = problemStatus[codes[0]]
   return {
-    post: {
-      operationId: path.slice(1).replaceAll('/', '_'),
-      summary: type === undefined ? 'Take a batch of messages' : `Take one ${type} message`,
-      description: `Used by ${usedBy}.`,
-      tags: ['messages'],
-      parameters: [strictMode],
-      requestBody: {
-        required: true,
-        description: 'JSON in UTF-8, plain or gzip: told by its bytes, whatever Content-Type and Content-Encoding say.',
-        content: { 'application/json': { schema }, 'text/plain': { schema }, 'application/gzip': {} },
-      },
-      responses: {
-        200: { description: 'All replicas of Kafka have it.', content: json(reference('Accepted')) },
-        ...problems(ofIngest),
-      },
-    },
+    description: codes.map(code => `\`${code}\`: ${meanings[code]}.`).join('\n'),
+    ...((status === 429 || status === 503) && {
+      headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } },
+    }),
+    content: json({ ...schema('Problem'), properties: { code: { enum: codes } } }),
   }
 }
+
+const responses = {
+  Accepted: { description: 'All replicas of Kafka have it.', content: json(schema('Accepted')) },
+  Malformed: refusal('malformed_request'),
+  NotTaken: refusal('invalid_json', 'invalid_body', 'rejected', 'malformed_request'),
+  InvalidWriteKey: refusal('invalid_write_key'),
+  NotFound: refusal('not_found'),
+  Timeout: refusal('request_timeout'),
+  TooLarge: refusal('payload_too_large'),
+  ExpectationFailed: refusal('expectation_failed'),
+  RateLimited: refusal('rate_limited'),
+  HeadersTooLarge: refusal('headers_too_large'),
+  InternalError: refusal('internal_error'),
+  Unavailable: refusal('unavailable'),
+}
+
+const response = (name: keyof typeof responses) => ({ $ref: `#/components/responses/${name}` })
+
+const ofEveryRequest = {
+  400: response('Malformed'),
+  408: response('Timeout'),
+  417: response('ExpectationFailed'),
+  431: response('HeadersTooLarge'),
+  500: response('InternalError'),
+  503: response('Unavailable'),
+}
+
+const parameters = {
+  StrictMode: {
+    name: 'X-Strict-Mode',
+    in: 'header',
+    description: '`1`: one message that is rejected refuses the whole request, and nothing of it is taken.',
+    schema: { enum: ['1'] },
+  },
+}
+
+const body = (content: object) => ({
+  required: true,
+  description: 'JSON in UTF-8, plain or gzip: told by its bytes, whatever Content-Type and Content-Encoding say.',
+  content: { 'application/json': { schema: content }, 'text/plain': { schema: content }, 'application/gzip': {} },
+})
+const requestBodies = { Batch: body(schema('Batch')), Call: body(schema('Call')) }
+
+const ingest = ({ path, type, usedBy }: IngestPath): object => ({
+  post: {
+    operationId: path.slice(1).replaceAll('/', '_'),
+    summary: type === undefined ? 'Take a batch of messages' : `Take one ${type} message`,
+    description: `Used by ${usedBy}.`,
+    tags: ['messages'],
+    parameters: [{ $ref: '#/components/parameters/StrictMode' }],
+    requestBody: { $ref: `#/components/requestBodies/${type === undefined ? 'Batch' : 'Call'}` },
+    responses: {
+      ...ofEveryRequest,
+      200: response('Accepted'),
+      400: response('NotTaken'),
+      401: response('InvalidWriteKey'),
+      413: response('TooLarge'),
+      429: response('RateLimited'),
+    },
+  },
+})
 
 const settings = {
   get: {
@@ -92,8 +104,9 @@ const settings = {
     security: [],
     parameters: [{ name: 'writeKey', in: 'path', required: true, schema: { type: 'string' } }],
     responses: {
-      200: { description: 'A source has this write key.', content: json(reference('Settings')) },
-      ...problems([...ofReading, 'not_found']),
+      ...ofEveryRequest,
+      200: { description: 'A source has this write key.', content: json(schema('Settings')) },
+      404: response('NotFound'),
     },
   },
 }
@@ -105,8 +118,8 @@ const document = {
     tags: ['settings'],
     security: [],
     responses: {
+      ...ofEveryRequest,
       200: { description: 'OpenAPI 3.1.', content: json({ type: 'object' }) },
-      ...problems(ofReading),
     },
   },
 }
@@ -136,6 +149,9 @@ export function openApiDocument(): object {
     },
     components: {
       schemas,
+      responses,
+      parameters,
+      requestBodies,
       securitySchemes: {
         basic: {
           type: 'http',

@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals'
+import { accepted, onTheWire, problem, problemStatus, refused } from '../../../../src/adapters/http/answers.ts'
+import { type RefusalCode, refusal, refusalStatus } from '../../../../src/core/tracking-api.ts'
+
+const json = { 'content-type': 'application/json; charset=utf-8' }
+
+describe('success', () => {
+  it('is 200 with a JSON object, which is all that every SDK takes for it', () => {
+    expect(accepted([])).toEqual({ code: 'ok', status: 200, headers: json, body: '{"success":true}' })
+  })
+
+  it('names the messages that were not taken', () => {
+    const answer = accepted([
+      { index: 0, messageId: 'm-1', code: 'missing_event', message: "You must pass 'event'." },
+      { index: 7, messageId: undefined, code: 'invalid_json', message: 'The message is not JSON.' },
+    ])
+    expect(answer.status).toBe(200)
+    expect(answer.body).toBe(
+      '{"success":true,"rejected":[{"index":0,"messageId":"m-1","code":"missing_event","message":"You must pass \'event\'."},{"index":7,"code":"invalid_json","message":"The message is not JSON."}]}',
+    )
+  })
+})
+
+describe('a refusal', () => {
+  it.each(Object.entries(refusalStatus))(
+    '%s has status %i and says so in every place that an SDK may look at',
+    (code, status) => {
+      const { headers, ...answer } = refused(refusal(code as RefusalCode, 'Do something else.'))
+      expect(answer).toEqual({
+        code,
+        status,
+        body: `{"success":false,"code":"${code}","message":"Do something else.","error":"Do something else."}`,
+      })
+      expect(headers).toEqual({ ...json, ...((status === 429 || status === 503) && { 'retry-after': '1' }) })
+    },
+  )
+
+  it('keeps every status of the API', () => {
+    expect(problemStatus).toMatchObject(refusalStatus)
+  })
+
+  it.each<[string, number | undefined, string]>([
+    ['as given', 30, '30'],
+    ['whole seconds', 0.2, '1'],
+    ['never zero', 0, '1'],
+    ['rounded up', 4.01, '5'],
+    ['when nobody says', undefined, '1'],
+  ])('Retry-After %s', (_, retryAfter, header) => {
+    expect(problem('rate_limited', 'Later.', { retryAfter }).headers['retry-after']).toBe(header)
+  })
+
+  it('no Retry-After where trying again does not help', () => {
+    expect(problem('payload_too_large', 'Less.', { retryAfter: 3 }).headers).toEqual(json)
+  })
+
+  it('strict mode: what was wrong with which message', () => {
+    const rejected = [{ index: 1, messageId: 'm', code: 'too_deep', message: 'Flatten it.' }] as const
+    expect(JSON.parse(refused(refusal('rejected', 'Nothing was taken.', { rejected })).body)).toEqual({
+      success: false,
+      code: 'rejected',
+      message: 'Nothing was taken.',
+      error: 'Nothing was taken.',
+      rejected,
+    })
+  })
+
+  it('tells the methods of a path', () => {
+    expect(problem('method_not_allowed', 'Use POST.', { allow: 'OPTIONS, POST' }).headers['allow']).toBe(
+      'OPTIONS, POST',
+    )
+  })
+})
+
+it('an answer without a request is the last of its connection', () => {
+  expect(onTheWire(problem('malformed_request', 'Schlüssel.'))).toBe(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'content-type: application/json; charset=utf-8',
+      'content-length: 90',
+      'connection: close',
+      '',
+      '{"success":false,"code":"malformed_request","message":"Schlüssel.","error":"Schlüssel."}',
+    ].join('\r\n'),
+  )
+})

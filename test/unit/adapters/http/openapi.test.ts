@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import ajv from 'ajv/dist/2020.js'
+import { problemStatus } from '../../../../src/adapters/http/answers.ts'
+import { openApiDocument } from '../../../../src/adapters/http/openapi.ts'
+import { ingestPaths } from '../../../../src/adapters/http/paths.ts'
+import { callTypes, rejectionCodes } from '../../../../src/core/message/message.ts'
+
+const root = new URL('../../../../', import.meta.url)
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+const document = JSON.parse(JSON.stringify(openApiDocument()))
+
+describe('the OpenAPI document', () => {
+  it('is the one in schemas/ (after a change: npm run --silent openapi > schemas/openapi.json, npm run format)', () => {
+    expect(JSON.parse(read('schemas/openapi.json'))).toEqual(document)
+  })
+
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    const { valid, errors } = await validator.validate(structuredClone(document))
+    expect([valid, errors]).toEqual([true, undefined])
+    expect(validator.version).toBe('3.1')
+  })
+
+  it('would not be valid with a mistake in it: the validator looks', async () => {
+    const broken = structuredClone(document)
+    broken.paths['/v1/batch'].post.responses = { '200': { content: {} } }
+    expect((await new Validator().validate(broken)).valid).toBe(false)
+  })
+
+  it('has every path with an id of its own', () => {
+    expect(Object.keys(document.paths)).toEqual([
+      ...ingestPaths.map(({ path }) => path),
+      '/v1/projects/{writeKey}/settings',
+      '/openapi.json',
+    ])
+    const ids = Object.values(document.paths).flatMap(path =>
+      Object.values(path as object).map(each => each.operationId),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('names every code of a request, with its status', () => {
+    const names = new Set(
+      [...JSON.stringify(document.paths).matchAll(/#\/components\/responses\/(\w+)/g)].map(([, name]) => name),
+    )
+    expect([...names].sort()).toEqual(Object.keys(document.components.responses).sort())
+    const statuses = Object.values(document.paths).flatMap(path =>
+      Object.values(path as object).flatMap(operation =>
+        Object.entries(operation.responses as Record<string, Reference>),
+      ),
+    )
+    const described = statuses.flatMap(([status, { $ref = '' }]) => {
+      const { content } = document.components.responses[$ref.replace('#/components/responses/', '')] ?? {}
+      const codes: string[] = content?.['application/json'].schema.properties?.code.enum ?? []
+      return codes.map(code => [code, Number(status)] as const)
+    })
+    // Those of the operators' API are for its own routes; another method is no operation.
+    const others = ['unknown_source', 'invalid_operator_key', 'unknown_audience', 'method_not_allowed']
+    expect(Object.fromEntries(described)).toEqual(
+      Object.fromEntries(Object.entries(problemStatus).filter(([code]) => !others.includes(code))),
+    )
+  })
+
+  it('has the codes of rejected messages', () => {
+    expect(document.components.schemas.Rejected.items.properties.code.enum).toEqual(rejectionCodes)
+  })
+})
+
+interface Reference {
+  readonly $ref?: string
+}
+
+describe('the schema of a message', () => {
+  const schemas = new ajv.Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true })
+  for (const word of ['openapi', 'info', 'servers', 'tags', 'security', 'paths', 'components'])
+    schemas.addKeyword({ keyword: word })
+  schemas.addSchema(document, 'api')
+  const validate = schemas.compile({ $ref: 'api#/components/schemas/Batch' })
+
+  it.each<[string, object, boolean]>([
+    ['identify', { type: 'identify', userId: 'u', traits: { a: 1 } }, true],
+    ['identify of nobody', { type: 'identify' }, false],
+    ['track', { type: 'track', anonymousId: 'a', event: 'e' }, true],
+    ['track without an event', { type: 'track', userId: 'u' }, false],
+    ['track of nobody', { type: 'track', event: 'e' }, false],
+    ['page with nulls, as Python sends them', { type: 'page', userId: 7, anonymousId: null, context: null }, true],
+    ['screen', { type: 'screen', userId: 'u', name: 'n' }, true],
+    ['group', { type: 'group', userId: 'u', groupId: 3 }, true],
+    ['group without a group', { type: 'group', userId: 'u' }, false],
+    ['alias', { type: 'alias', userId: 'u', previousId: 'p' }, true],
+    ['alias without the id before', { type: 'alias', userId: 'u' }, false],
+    ['what nobody knows', { type: 'track', userId: 'u', event: 'e', _metadata: {} }, true],
+    ['delete', { type: 'delete', userId: 'u' }, false],
+    ['no type', { userId: 'u' }, false],
+  ])('%s', (_, message, valid) => {
+    expect(validate({ batch: [message], sentAt: '2026-11-21T00:00:00Z', writeKey: 'k' })).toBe(valid)
+  })
+
+  it('is asked about every type', () => {
+    expect(document.components.schemas.Message.properties.type.enum).toEqual(callTypes)
+  })
+})
