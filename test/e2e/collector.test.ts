@@ -1,0 +1,158 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { type Broker, startBroker } from '../../deploy/local/broker.ts'
+import { freePorts } from '../../deploy/local/ports.ts'
+import type { RunningService } from '../../deploy/local/service-process.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { until } from '../support/kafka-admin.ts'
+import { Ledger } from '../support/ledger.ts'
+import { type Pipeline, startPipeline } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+interface Posted {
+  readonly status: number
+  readonly retryAfter: string | null
+  readonly body: Record<string, unknown>
+}
+
+async function post({ collector }: RunningService, body: object, key = 'web-key'): Promise<Posted> {
+  const response = await fetch(`${collector}/v1/batch`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` },
+    body: JSON.stringify(body),
+  })
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    body: (await response.json()) as Record<string, unknown>,
+  }
+}
+
+const pages = (ids: readonly string[]): object => ({
+  batch: ids.map(messageId => ({ type: 'page', userId: messageId, messageId })),
+})
+
+async function idsOn({ topics, codec, read }: Pipeline): Promise<ReadonlySet<string>> {
+  const records = await read(topics.events)
+  return new Set(
+    records.map(({ value, timestamp }) => {
+      const decoded = codec.decode(value as Buffer, timestamp)
+      return decoded.kind === 'event' ? decoded.event.message.messageId : decoded.kind
+    }),
+  )
+}
+
+/** Sends one small batch after the other until it is ended, and remembers what was accepted and when the rest was refused. */
+function steadyLoad(service: RunningService, name = 'load') {
+  const accepted: string[] = []
+  const answers: number[] = []
+  let isEnded = false
+  const running = (async () => {
+    for (let count = 0; !isEnded; count += 10) {
+      const ids = Array.from({ length: 10 }, (_, index) => `${name}-${count + index}`)
+      // A connection that breaks is no answer: nothing was accepted.
+      const posted = await post(service, pages(ids)).catch(() => undefined)
+      answers.push(posted?.status ?? 0)
+      if (posted?.status === 200) accepted.push(...ids)
+      // Refused at once, it would be asked ten thousand times.
+      else await new Promise(resolve => setTimeout(resolve, 50))
+    }
+  })()
+  return {
+    accepted,
+    answers,
+    end: async (): Promise<void> => {
+      isEnded = true
+      await running
+    },
+  }
+}
+
+describe('a batch sent to the collector', () => {
+  it('is delivered to the webhook; what is rejected is told, and the collector counts both', async () => {
+    const ledger = closing(await Ledger.started())
+    const pipeline = closing(
+      await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+    )
+    const service = await pipeline.run()
+    expect(service.ready).toMatch(/^hookline ready collector=http:\/\/127\.0\.0\.1:\d+ ops=\S+ kafka=\S+ registry=\S+$/)
+    const { batch } = pages(['a', 'b']) as { batch: object[] }
+    const { status, body } = await post(service, { batch: [...batch, { type: 'page', messageId: 'c' }] })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ success: true, rejected: [{ index: 2, messageId: 'c', code: 'missing_id' }] })
+    await ledger.untilDelivered(2)
+    expect([...ledger.successes.keys()].sort()).toEqual(['a', 'b'])
+    const metrics = await service.metrics()
+    expect(metrics.get('hookline_collector_messages_total{source="web",result="accepted"}')).toBe(2)
+    expect(metrics.get('hookline_collector_messages_total{source="web",result="rejected"}')).toBe(1)
+    expect(metrics.get('hookline_collector_store_seconds_count')).toBe(1)
+    expect(metrics.get('hookline_collector_held_bytes{what="records"}')).toBe(0)
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('by a process with nothing but a collector; a new write key counts without a restart', async () => {
+    const pipeline = closing(await startPipeline({}))
+    const collector = await pipeline.run({}, ['--services', 'collector'])
+    expect(await collector.ask('/readyz?verbose')).toEqual({
+      status: 200,
+      text: '+ collector: listening\n+ kafka: takes messages\nok\n',
+    })
+    expect(await post(collector, pages(['a']), 'new-key')).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_write_key' },
+    })
+    await pipeline.configure({ sources: [{ id: 'new', writeKey: 'new-key' }] })
+    await until(async () => ((await post(collector, pages(['a']), 'new-key')).status === 200 ? true : undefined))
+    expect(await post(collector, pages(['b']))).toMatchObject({ status: 401 })
+    expect([...(await idsOn(pipeline))]).toEqual(['a'])
+
+    // It listens to nobody's webhooks and is in nobody's group: the other half has no collector.
+    const dispatcher = await pipeline.run({}, ['--services', 'dispatcher'])
+    expect(dispatcher.ready).not.toContain('collector=')
+    expect(await Promise.all([collector.stop(), dispatcher.stop()])).toEqual([0, 0])
+  })
+
+  it('while the process is told to stop: what was accepted is stored, the rest is refused or not answered', async () => {
+    const pipeline = closing(await startPipeline({}))
+    const service = await pipeline.run({}, ['--services', 'collector'])
+    const loads = Array.from({ length: 8 }, (_, index) => steadyLoad(service, `load-${index}`))
+    await until(async () => (loads.every(({ accepted }) => accepted.length >= 100) ? true : undefined))
+    expect(await service.stop()).toBe(0)
+    await Promise.all(loads.map(({ end }) => end()))
+    const stored = await idsOn(pipeline)
+    expect(loads.flatMap(({ accepted }) => accepted.filter(id => !stored.has(id)))).toEqual([])
+  })
+})
+
+describe('Kafka is away', () => {
+  it('the collector says so within its deadline, is not ready after a while, and goes on by itself', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'hookline-collector-'))
+    closing({ close: () => rm(dataDir, { recursive: true, force: true }) })
+    const place = { dataDir, port: await freePorts(2) }
+    let broker: Broker = await startBroker(place)
+    closing({ close: () => broker.stop() })
+    const pipeline = closing(await startPipeline({}, broker.address))
+    const service = await pipeline.run({}, ['--services', 'collector'])
+    const load = steadyLoad(service)
+    await until(async () => (load.accepted.length >= 100 ? true : undefined))
+    await broker.stop()
+    await until(async () => ((await service.ask('/readyz')).status === 503 ? true : undefined))
+    expect((await service.ask('/livez')).status).toBe(200)
+    const refused = await post(service, pages(['while-away']))
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(Number(refused.retryAfter)).toBeGreaterThan(0)
+
+    broker = await startBroker(place)
+    const before = load.accepted.length
+    await until(async () => (load.accepted.length > before ? true : undefined))
+    await until(async () => ((await service.ask('/readyz')).status === 200 ? true : undefined))
+    await load.end()
+    expect(new Set(load.answers)).toEqual(new Set([200, 503]))
+    expect(await service.stop()).toBe(0)
+    const stored = await idsOn(pipeline)
+    expect(load.accepted.filter(id => !stored.has(id))).toEqual([])
+  }, 120_000)
+})

@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals'
+import { systemClock as clock } from '../../src/adapters/clock.ts'
+import { createKafka } from '../../src/adapters/kafka/client.ts'
+import { createProducer } from '../../src/adapters/kafka/producer.ts'
+import { createSourceKeys } from '../../src/core/collector/source-keys.ts'
+import { keyOf, partitionFor } from '../../src/core/message/event.ts'
+import type { TrackingRequest } from '../../src/core/tracking-api.ts'
+import { Secret } from '../../src/core/units.ts'
+import { createCollectorService } from '../../src/services/collector/service.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { countingMetrics } from '../support/counting-metrics.ts'
+import { createAdminClient } from '../support/kafka-admin.ts'
+import { type Pipeline, silent, startPipeline } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+const partitions = 4
+const mebibyte = 1_048_576
+
+/** The real service on a real Kafka and registry, without HTTP before it. */
+async function collectorOn({ topics, codec }: Pipeline) {
+  const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')
+  const kafka = createKafka({ brokers, clientId: 'test', tls: undefined, sasl: undefined }, silent)
+  const producer = createProducer({ kafka, clock, logger: silent })
+  closing({ close: () => producer.stop() })
+  const counts = new Map<string, number>()
+  const keys = createSourceKeys([{ id: 'web', writeKey: new Secret('web-key') }])
+  const service = createCollectorService({
+    ...{ producer, codec, clock, topics, metrics: countingMetrics(counts), logger: silent },
+    sources: () => keys,
+    ratePerSource: undefined,
+    memory: { bodies: mebibyte, records: 16 * mebibyte },
+  })
+  const accept = (body: string, given: Partial<TrackingRequest> = {}) =>
+    service.accept({
+      ...{ type: undefined, headerKey: 'web-key', queryKey: undefined, strict: false },
+      ...{ body, receivedAt: clock.now(), ...given },
+    })
+  return { service, accept, counts, flush: () => producer.flush() }
+}
+
+describe('a request, acknowledged by Kafka', () => {
+  it('of 2,500 messages: each is on the topic as it was said, where its user’s messages are, in order', async () => {
+    const pipeline = closing(await startPipeline({ topics: { partitions, replicationFactor: 1 } }))
+    const { accept } = await collectorOn(pipeline)
+    // Beyond 2^53, where the digits of a number are no longer those of a double.
+    const userOf = (index: number): string => `90071992547409${String(93 + (index % 50)).padStart(3, '0')}`
+    const texts = Array.from(
+      { length: 2_500 },
+      (_, index) =>
+        `{"type":"track","userId":${userOf(index)},"event":"E","messageId":"m${index}","properties":{"n":${index}}}`,
+    )
+    const body = `{"batch":[${texts}],"context":{"library":{"name":"test"}},"sentAt":"${new Date().toISOString()}"}`
+    expect(await accept(body)).toEqual({ kind: 'accepted', rejected: [] })
+
+    const records = await pipeline.read(pipeline.topics.events)
+    expect(records).toHaveLength(2_500)
+    const seen = new Map<string, number>()
+    for (const { key, value, partition, timestamp } of records) {
+      const decoded = pipeline.codec.decode(value as Buffer, timestamp)
+      if (decoded.kind !== 'event') throw new Error(decoded.kind)
+      const { message, sourceId, canonical } = decoded.event
+      const index = Number(message.messageId.slice(1))
+      expect({ sourceId, canonical, userId: message.userId, properties: message.properties }).toEqual({
+        ...{ sourceId: 'web', canonical: true, userId: userOf(index), properties: `{"n":${index}}` },
+      })
+      expect(message.context).toBe('{"library":{"name":"test"}}')
+      expect(key?.toString()).toBe(keyOf(message))
+      expect(partition).toBe(partitionFor(key as Buffer, partitions))
+      expect(index).toBeGreaterThan(seen.get(message.userId as string) ?? -1)
+      seen.set(message.userId as string, index)
+    }
+  })
+
+  it('of which some are rejected: those are on their own topic, as they came', async () => {
+    const pipeline = closing(await startPipeline({}))
+    const { accept, flush } = await collectorOn(pipeline)
+    const answer = await accept('{"batch":[{"type":"page","userId":"u"},{"type":"page","a":NaN},{"messageId":"m"}]}')
+    expect(answer).toMatchObject({ kind: 'accepted', rejected: [{ index: 1 }, { index: 2, messageId: 'm' }] })
+    await flush()
+    expect(await pipeline.read(pipeline.topics.events)).toHaveLength(1)
+    const rejects = await pipeline.read(pipeline.topics.rejected)
+    const said = rejects.map(({ key, value }) => ({ key: key?.toString(), ...JSON.parse(String(value)) }))
+    expect(said.sort((a, b) => a.index - b.index)).toMatchObject([
+      { key: undefined, source: 'web', code: 'invalid_json', index: 1, text: '{"type":"page","a":NaN}' },
+      { key: 'm', source: 'web', code: 'unknown_type', index: 2, messageId: 'm', text: '{"messageId":"m"}' },
+    ])
+  })
+})
+
+describe('a topic that does not take records', () => {
+  it('of events: the request is to be sent again; as soon as one is taken all is well', async () => {
+    const pipeline = closing(await startPipeline({}))
+    const admin = closing(await createAdminClient())
+    const { accept, service, counts } = await collectorOn(pipeline)
+    const body = '{"batch":[{"type":"page","userId":"u","messageId":"a"}]}'
+    await admin.setTopicConfig(pipeline.topics.events, { 'max.message.bytes': '10' })
+    expect(await accept(body)).toMatchObject({ kind: 'refused', code: 'unavailable', retryAfter: 5 })
+    expect(await accept(body)).toMatchObject({ code: 'unavailable' })
+    // The second one was not even tried.
+    expect(counts.get(`produceFailures{${pipeline.topics.events}}`)).toBe(1)
+    service.refreshGauges()
+    expect(counts.get('collectorHeldBytes{records}')).toBe(0)
+
+    await admin.setTopicConfig(pipeline.topics.events, {})
+    let answer = await accept(body)
+    while (answer.kind === 'refused') answer = await accept(body)
+    expect(await accept(body)).toEqual({ kind: 'accepted', rejected: [] })
+    expect(await pipeline.read(pipeline.topics.events)).toHaveLength(2)
+  })
+
+  it('of rejected messages: the others are accepted all the same', async () => {
+    const pipeline = closing(await startPipeline({}))
+    const admin = closing(await createAdminClient())
+    const { accept, flush, counts } = await collectorOn(pipeline)
+    await admin.setTopicConfig(pipeline.topics.rejected, { 'max.message.bytes': '10' })
+    expect(await accept('[{"type":"page","userId":"u"},1]')).toMatchObject({
+      kind: 'accepted',
+      rejected: [{ index: 1 }],
+    })
+    await flush()
+    expect(counts.get('collectorRejectsLost{}')).toBe(1)
+    expect(await pipeline.read(pipeline.topics.events)).toHaveLength(1)
+  })
+})
