@@ -68,6 +68,10 @@ export const bars = {
   parkAndRelease: { must: { atMost: 60 } },
   /** Of a core. */
   idle: { must: { atMost: 0.02 } },
+  /** CPU for a message from the call until it is sent: theirs over ours. */
+  cheaperThanSegment: { must: { atLeast: 3 } },
+  /** MB of a process that does nothing but call, with the default queue: 50,000 messages, of which V8 makes its two or three times. */
+  outageMemory: { must: { atMost: 400 }, aim: { atMost: 250 } },
 } as const satisfies Record<string, Bar | Readonly<Record<string, Bar>>>
 
 /**

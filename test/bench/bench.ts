@@ -7,6 +7,7 @@ import { peer } from './forwarders/peer.ts'
 import { type Options, parseOptions, type RowName } from './options.ts'
 import { pinSelf } from './pinning.ts'
 import { failuresOf, type NamedOutcome, reportOf } from './report.ts'
+import { clientRow } from './rows/client.ts'
 import { crashRow } from './rows/crash.ts'
 import { deliveryRow } from './rows/delivery.ts'
 import { idleRow } from './rows/idle.ts'
@@ -29,6 +30,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   crash: crashRow,
   retries: retriesRow,
   idle: idleRow,
+  client: clientRow,
 }
 
 const root = new URL('../../', import.meta.url).pathname

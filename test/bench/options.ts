@@ -1,6 +1,16 @@
 import { parsePeer } from './forwarders/peer.ts'
 
-export const rowNames = ['delivery', 'memory', 'live', 'isolation', 'start', 'crash', 'retries', 'idle'] as const
+export const rowNames = [
+  'delivery',
+  'memory',
+  'live',
+  'isolation',
+  'start',
+  'crash',
+  'retries',
+  'idle',
+  'client',
+] as const
 export type RowName = (typeof rowNames)[number]
 
 export interface Options {

@@ -3,6 +3,7 @@ import { bars, type Finding } from '../bench/bars.ts'
 import { transports } from '../bench/forwarders/hookline.ts'
 import { quantile } from '../bench/live.ts'
 import { unpinned } from '../bench/pinning.ts'
+import { clientRow } from '../bench/rows/client.ts'
 import { deliveryRow } from '../bench/rows/delivery.ts'
 import { healthyPassages } from '../bench/rows/isolation.ts'
 import type { Bench } from '../bench/rows/row.ts'
@@ -54,5 +55,17 @@ onLinux('the benchmark in small', () => {
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
     // Waiting for a place takes seconds where an undisturbed event takes milliseconds.
     expect(quantile(withDead, 0.75) / quantile(without, 0.75)).toBeLessThan(20)
+  })
+
+  it('client: everything arrives, at a lower price than with the other library', async () => {
+    const plan = {
+      loads: [{ name: 'full speed', calls: 5_000, perSecond: undefined }],
+      outage: { calls: 10_000, perSecond: 10_000 },
+    }
+    const { findings } = await clientRow(bench, plan)
+    const of = (start: string): number => findings.find(({ what }) => what.startsWith(start))?.measured ?? Number.NaN
+    expect(of('lost')).toBe(0)
+    expect(of('times cheaper')).toBeGreaterThan(bars.cheaperThanSegment.must.atLeast * room)
+    expect(of('peak MB')).toBeLessThan(bars.outageMemory.must.atMost)
   })
 })

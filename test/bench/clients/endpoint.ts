@@ -1,0 +1,29 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+
+/** A collector that takes everything and counts it: a process of its own. */
+export interface Endpoint {
+  readonly url: string
+  /** Messages that came since the last time this was asked. */
+  messages(): Promise<number>
+  stop(): Promise<void>
+}
+
+export async function startEndpoint(): Promise<Endpoint> {
+  const child = fork(new URL('endpoint-process.ts', import.meta.url), { execArgv: [] })
+  const [port] = (await once(child, 'message')) as [number]
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async messages() {
+      const answer = once(child, 'message')
+      child.send('count')
+      const [count] = (await answer) as [number]
+      return count
+    },
+    async stop() {
+      const ended = once(child, 'exit')
+      child.disconnect()
+      await ended
+    },
+  }
+}
