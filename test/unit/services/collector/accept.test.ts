@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
 import { createSourceKeys } from '../../../../src/core/collector/source-keys.ts'
-import { partitionFor } from '../../../../src/core/message/event.ts'
 import type { TrackingRequest } from '../../../../src/core/tracking-api.ts'
 import { Secret } from '../../../../src/core/units.ts'
 import { CollectorHarness } from '../../../support/collector-harness.ts'
@@ -30,7 +29,6 @@ describe('what is accepted', () => {
     expect(collector.producer.records(collector.topics.events).every(({ partition }) => partition === undefined)).toBe(
       true,
     )
-    expect(partitionFor(keys[0]!, 12)).toBe(partitionFor(Buffer.from('u'), 12))
     expect(collector.count('collectorMessages{web,accepted}')).toBe(2)
   })
 
