@@ -1,4 +1,5 @@
-import { destinations, sentTo } from './demo-scenario.ts'
+import { type Way, ways } from './demo-messages.ts'
+import { destinations, messageCount, sentTo } from './demo-scenario.ts'
 
 /** What was seen of one destination. */
 export interface Seen {
@@ -17,7 +18,10 @@ export interface Seen {
 }
 
 /** The table of the demo, and whether every number in it is the one that the configuration promises. */
-export function report(seen: ReadonlyMap<string, Seen>): {
+export function report(
+  seen: ReadonlyMap<string, Seen>,
+  entered: Readonly<Record<Way, number>>,
+): {
   readonly lines: readonly string[]
   readonly allRight: boolean
 } {
@@ -33,6 +37,8 @@ export function report(seen: ReadonlyMap<string, Seen>): {
     '',
   ]
   const wrong: string[] = []
+  const came = ways.reduce((sum, way) => sum + entered[way], 0)
+  if (came !== messageCount) wrong.push(`messages that came in are ${came}, they should be ${messageCount}`)
   const rows = destinations.map(destination => {
     const { id, expect, shows } = destination
     const sent = sentTo(destination)
@@ -62,9 +68,11 @@ export function report(seen: ReadonlyMap<string, Seen>): {
       )
       .join('  ')
       .trimEnd()
+  const { collector, kafka, deletion } = entered
+  const wayIn = `${came} messages came in: ${collector} through the collector, ${kafka} straight to Kafka, ${deletion} by a deletion request.`
   const verdict = wrong.length === 0 ? ['', 'Every number is right.'] : ['', ...wrong.map(each => `WRONG  ${each}`)]
   return {
-    lines: [line(header), line(widths.map(width => '-'.repeat(width))), ...rows.map(line), ...verdict],
+    lines: [wayIn, '', line(header), line(widths.map(width => '-'.repeat(width))), ...rows.map(line), ...verdict],
     allRight: wrong.length === 0,
   }
 }

@@ -1,23 +1,25 @@
-import type { Event } from '../../src/core/message/event.ts'
-import { type Message, type MessageType, messageTypes } from '../../src/core/message/message.ts'
-import { normalise } from '../../src/core/message/normalise.ts'
-import { epochMs } from '../../src/core/units.ts'
+import { type CallType, messageTypes } from '../../src/core/message/message.ts'
 
 /** Many of each type, from a source whose destinations show every way in which a delivery can end at once. */
-const webMessagesOfEachType = 50
+export const webMessagesOfEachType = 50
 /** A few from a second one: what fails twice does so for most of a few attempts, which does not open its breaker. */
-const appTypes: readonly MessageType[] = ['identify', 'track', 'page', 'screen']
+export const appTypes: readonly CallType[] = ['identify', 'track', 'page', 'screen']
 
 /** Waits before the 2nd, 3rd and 4th attempt, and the window: short, so that the demo ends within a minute or so. Nothing else differs from a real installation. */
 export const delivery = { schedule: ['1s', '2s', '4s'], window: '30s' }
 
 export interface DemoSource {
   readonly id: string
+  readonly writeKey: string
   readonly messages: number
 }
 
-const web: DemoSource = { id: 'web', messages: webMessagesOfEachType * messageTypes.length }
-const app: DemoSource = { id: 'app', messages: appTypes.length }
+export const web: DemoSource = {
+  id: 'web',
+  writeKey: 'demo-web-key',
+  messages: webMessagesOfEachType * messageTypes.length,
+}
+export const app: DemoSource = { id: 'app', writeKey: 'demo-app-key', messages: appTypes.length }
 
 /** What a destination's endpoint does, and what must become of every message. */
 export interface DemoDestination {
@@ -85,59 +87,6 @@ export const sentTo = ({ sources }: DemoDestination): number => sources.reduce((
 export const deliveryCount = destinations.reduce((sum, destination) => sum + sentTo(destination), 0)
 export const messageCount = web.messages + app.messages
 
-const bodies: Record<MessageType, (index: number) => object> = {
-  identify: index => ({
-    traits: { email: `user${index}@example.com`, 'First Name': 'Ada', plan: 'pro', logins: index },
-  }),
-  track: index => ({
-    event: 'Order Completed',
-    properties: { orderId: `o-${index}`, total: 12.5, products: [{ sku: 'a' }] },
-  }),
-  page: index => ({
-    name: 'Pricing',
-    properties: { path: '/pricing', title: 'Pricing', url: `https://example.com/pricing?${index}` },
-  }),
-  screen: () => ({
-    name: 'Home',
-    context: { os: { name: 'iOS', version: '19.1' }, app: { name: 'Shop', version: '4.2.0' } },
-  }),
-  group: index => ({ groupId: `company-${index % 7}`, traits: { name: 'Initech', employees: 329 } }),
-  alias: index => ({ previousId: `anonymous-${index}` }),
-  delete: () => ({}),
-}
-
-/** The demo's messages of one type, as events. */
-export function demoEvents(type: MessageType, now: number): readonly Event[] {
-  const fromWeb = Array.from({ length: webMessagesOfEachType }, (_, index) => demoEvent(web, type, index, now))
-  return appTypes.includes(type) ? [...fromWeb, demoEvent(app, type, 0, now)] : fromWeb
-}
-
-function demoEvent(source: DemoSource, type: MessageType, index: number, now: number): Event {
-  return {
-    sourceId: source.id,
-    destinationId: undefined,
-    receivedAt: epochMs(now),
-    canonical: true,
-    origin: type === 'delete' ? { kind: 'deletion', id: 'demo-request', version: undefined } : undefined,
-    message: demoMessage(`${source.id}-${type}-${String(index).padStart(3, '0')}`, type, index, now),
-  }
-}
-
-function demoMessage(messageId: string, type: MessageType, index: number, now: number): Message {
-  const userId = `user-${index % 20}`
-  // Deletion requests make delete messages themselves: an SDK cannot send one, so that `normalise` does not take it.
-  const sent = {
-    ...bodies[type](index),
-    type: type === 'delete' ? 'alias' : type,
-    messageId,
-    userId,
-    previousId: `anonymous-${index}`,
-  }
-  const normalised = normalise(sent, { receivedAt: epochMs(now), sentAt: undefined, newId: () => messageId })
-  if (normalised.kind === 'rejected') throw new Error(`the demo sends a bad message: ${normalised.message}`)
-  return type === 'delete' ? { ...normalised.message, type, previousId: undefined } : normalised.message
-}
-
 /** The configuration file, given where each destination's endpoints listen. */
 export function demoConfiguration(place: {
   brokers: readonly string[]
@@ -153,7 +102,7 @@ export function demoConfiguration(place: {
     ops: { listen: '127.0.0.1:0' },
     network: { allow: ['127.0.0.0/8'] },
     delivery,
-    sources: [web, app].map(({ id }) => ({ id, writeKey: `demo-${id}-key` })),
+    sources: [web, app].map(({ id, writeKey }) => ({ id, writeKey })),
     destinations: destinations.map(({ id, secret, sources }) => ({
       id,
       sources: sources.map(source => source.id),

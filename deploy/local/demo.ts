@@ -2,20 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Presets, SingleBar } from 'cli-progress'
-import { createEventCodec } from '../../src/adapters/avro.ts'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
-import { loadConfigFile } from '../../src/adapters/config-file.ts'
 import type { SinkRequest } from '../../src/adapters/http/sink.ts'
-import { createKafka } from '../../src/adapters/kafka/client.ts'
-import { createProducer } from '../../src/adapters/kafka/producer.ts'
-import { createLogger } from '../../src/adapters/logger.ts'
-import { createRegistry } from '../../src/adapters/registry.ts'
-import { keyOf } from '../../src/core/message/event.ts'
-import { type MessageType, messageTypes } from '../../src/core/message/message.ts'
-import { topicNames } from '../../src/core/topics.ts'
+import { messageTypes } from '../../src/core/message/message.ts'
 import { startEndpoints } from './demo-endpoints.ts'
+import { wayOf } from './demo-messages.ts'
 import { report, type Seen } from './demo-report.ts'
-import { deliveryCount, demoConfiguration, demoEvents, destinations, messageCount } from './demo-scenario.ts'
+import { deliveryCount, demoConfiguration, destinations, messageCount } from './demo-scenario.ts'
+import { type Entered, type Entrances, sendAll } from './demo-senders.ts'
 import { findOrStartKafka, findOrStartRegistry } from './infrastructure.ts'
 import { hookline, type RunningService, startService } from './service-process.ts'
 
@@ -34,38 +28,23 @@ function show(destination: string, request: SinkRequest): void {
   const signature = request.signatureValid === true ? 'signature valid' : 'signature BAD'
   const time = new Date(request.at).toISOString().slice(11, 23)
   if (destination === 'crm' && request.messageId?.startsWith('web-') && request.messageId.endsWith('-000'))
-    say(`  ${time}  crm    200  ${type.padEnd(8)}  ${signature}  ${request.body}`)
+    say(
+      `  ${time}  crm    200  ${type.padEnd(8)}  ${signature}  by ${wayOf(request.messageId).padEnd(9)}  ${request.body}`,
+    )
   if (destination === 'flaky' && request.messageId === 'app-track-000')
     say(`  ${time}  flaky  ${request.answer}  ${type.padEnd(8)}  ${signature}  ${request.messageId}`)
 }
 
-async function produce(config: string): Promise<void> {
-  const loaded = await loadConfigFile(config, process.env)
-  if (loaded.kind === 'refused') throw new Error(loaded.problems.map(problem => problem.message).join('\n'))
-  const { settings } = loaded
-  const topics = topicNames(settings.topics.prefix)
-  const logger = createLogger('error')
-  const codec = await createEventCodec({
-    registry: createRegistry(settings.registry),
-    eventsTopic: topics.events,
-    clock,
-  })
-  const producer = createProducer({ kafka: createKafka(settings.kafka, logger), clock, logger })
-  const append = (type: MessageType): Promise<unknown> =>
-    Promise.all(
-      demoEvents(type, clock.now()).map(
-        event =>
-          new Promise<void>((resolve, reject) => {
-            const record = { key: Buffer.from(keyOf(event.message) ?? ''), value: codec.encode(event), headers: {} }
-            producer.append(topics.events, record, error => (error === undefined ? resolve() : reject(error)))
-          }),
-      ),
-    )
-  for (const type of messageTypes) {
-    await append(type)
-    step('sent', `${demoEvents(type, 0).length} ${type}, acknowledged by Kafka`)
-  }
-  await producer.stop()
+/** Everything goes in. What the collector says it took stands beside what its clients say they sent. */
+async function enter(service: RunningService, to: Omit<Entrances, 'collector'>): Promise<Entered> {
+  if (service.collector === undefined) throw new Error('no collector runs')
+  const entered = await sendAll({ ...to, collector: service.collector }, line => step('sent', line))
+  const metrics = await service.metrics()
+  const taken = [...metrics].filter(([name]) => /^hookline_collector_messages_total{.*result="accepted"/.test(name))
+  const collector = taken.reduce((sum, [, messages]) => sum + messages, 0)
+  if (collector !== entered.collector)
+    throw new Error(`the collector has taken ${collector} messages, its clients have sent ${entered.collector}`)
+  return entered
 }
 
 const settled = (metrics: ReadonlyMap<string, number>, id: string, result: string): number =>
@@ -154,11 +133,11 @@ async function main(): Promise<boolean> {
   ends.push(service.stop)
   step('service', service.ready)
   say()
-  await produce(config)
+  const entrances = { brokers: kafka.brokers, registry: registry.url, topicPrefix: prefix }
+  const entered = await enter(service, entrances)
   say()
   await untilAllEnded(service)
-  const metrics = await service.metrics()
-  const result = report(await seenOf(config, metrics))
+  const result = report(await seenOf(config, await service.metrics()), entered)
   say()
   for (const line of result.lines) say(line)
   return result.allRight

@@ -3,6 +3,7 @@ import { normalise } from '../core/message/normalise.ts'
 import type { Cancel } from './clock.ts'
 import type { Trouble } from './failure.ts'
 import type { Batch, RejectedMessage, SendResult, StopSignal, Transport } from './transport.ts'
+import { library } from './version.ts'
 
 /** The events topic, as far as a writer needs it. */
 export interface EventsTopic {
@@ -45,6 +46,9 @@ interface NotStored {
   readonly error: Error
 }
 
+/** What the body of an HTTP batch says for all of its messages: by whichever way it comes, a message is the same. */
+const batchContext = { library }
+
 /** Writes batches straight to the events topic, by the rules by which a collector takes messages in. */
 export function createKafkaTransport({ sourceId, open, close, now, hold }: KafkaTransportDeps): Transport {
   const begun = new WeakMap<Batch, Progress>()
@@ -65,7 +69,8 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
     const left: Outgoing[] = []
     const rejected: RejectedMessage[] = []
     for (const [index, { text, messageId }] of messages.entries()) {
-      const outcome = normalise(JSON.parse(text), { receivedAt, sentAt: undefined, newId: () => messageId })
+      const reception = { receivedAt, sentAt: undefined, batchContext, newId: () => messageId }
+      const outcome = normalise(JSON.parse(text), reception)
       if (outcome.kind === 'rejected') {
         rejected.push({ index, code: outcome.code, detail: outcome.message })
         continue

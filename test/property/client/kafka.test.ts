@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { Sender } from '../../../src/client/sender.ts'
+import { library } from '../../../src/client/version.ts'
 import { parseJson } from '../../../src/core/message/json.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
 import { batchOf, failure, type Reply, transportOn } from '../../support/scripted-topic.ts'
@@ -71,6 +72,7 @@ it('a record holds exactly what a collector makes of the same message', async ()
       const collected = normalise(overTheWire.kind === 'parsed' ? overTheWire.value : undefined, {
         receivedAt: clock.now(),
         sentAt: undefined,
+        batchContext: { library },
         newId: () => 'made',
       })
       expect(collected).toMatchObject({ kind: 'message', message: appended[0]?.event.message })

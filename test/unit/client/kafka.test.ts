@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { entryOf } from '../../../src/client/calls.ts'
+import { library } from '../../../src/client/version.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
 import { batchOf, failure, transportOn } from '../../support/scripted-topic.ts'
 import { settled } from '../../support/sender-harness.ts'
@@ -43,7 +44,7 @@ describe('a message becomes the record that a collector would make of it', () =>
             timestamp: Date.parse('2012-12-02T00:30:08.276Z'),
             properties: '{"total":39.9,"at":"1970-01-01T00:00:00.000Z"}',
             traits: undefined,
-            context: '{"ip":"203.0.113.7"}',
+            context: JSON.stringify({ library, ip: '203.0.113.7' }),
             integrations: '{"Webhooks":true,"All":false}',
           },
         },
