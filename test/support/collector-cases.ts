@@ -2,47 +2,31 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
 import { systemClock } from '../../src/adapters/clock.ts'
 import type { ProblemCode } from '../../src/adapters/http/answers.ts'
 import type { HttpLimits } from '../../src/adapters/http/limits.ts'
-import { createTrackingServer, type TrackingServer } from '../../src/adapters/http/tracking-api.ts'
+import { createTrackingServer } from '../../src/adapters/http/tracking-api.ts'
 import { createMetrics } from '../../src/adapters/metrics.ts'
+import type { Logger } from '../../src/core/ports.ts'
 import type { TrackingApi, TrackingRequest } from '../../src/core/tracking-api.ts'
+import { durationMs } from '../../src/core/units.ts'
+import { post } from './http-bytes.ts'
 import { expectAsDocumented } from './openapi.ts'
 import { quiet } from './quiet-logger.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 import { connect, type Wire, type WireAnswer } from './wire.ts'
 
-/** What an answer has to be, to the last byte. */
+/** What an answer has to be, to the last byte but the date. */
 export interface ExpectedAnswer {
   readonly status: number
-  /** A refusal: its body is made of this and some text. */
+  /** A refusal: its body is made of this and a text. */
   readonly code?: ProblemCode
   /** The exact body. */
   readonly body?: string
   /** Beyond those that every answer has. */
   readonly headers?: Readonly<Record<string, string>>
-  /** `connection: close`, and the server closes. */
+  /** The server says `connection: close` and does it. */
   readonly close?: boolean
-  /** To a request with this method: HEAD has no body. */
+  /** Of the request: the answer to HEAD has no body. */
   readonly method?: string
 }
-
-/** One row: what is written to a new connection, and what comes back. */
-export interface RawCase {
-  readonly name: string
-  /** Written one after the other. A function is awaited: something that has to happen between two writes. */
-  readonly send: Sent | readonly Sent[]
-  /** In order. */
-  readonly answers: readonly ExpectedAnswer[]
-  /** What reached the API, as far as given; absent: whatever did. */
-  readonly reached?: readonly Partial<TrackingRequest>[]
-  /** Our side is closed after the last write. */
-  readonly end?: boolean
-  /** The server closes the connection without being asked to, answer or none. */
-  readonly closed?: boolean
-  /** Interim statuses that come before. */
-  readonly interim?: readonly number[]
-}
-
-type Sent = string | Buffer | ((wire: Wire) => unknown)
 
 export const taken: ExpectedAnswer = { status: 200, body: '{"success":true}' }
 export const takenAndClosed: ExpectedAnswer = { ...taken, close: true }
@@ -52,123 +36,110 @@ export const problem = (status: number, code: ProblemCode, more: Partial<Expecte
   ...more,
 })
 
-const defaultHeaders: Readonly<Record<string, string>> = { Host: 'collector' }
+/** Bytes to write, or something that has to happen before the next bytes are. */
+type Sent = string | Buffer | ((wire: Wire, api: ScriptedTrackingApi) => unknown)
 
-/** The text of a request; Content-Length is added when there is a body and nothing else says where it ends. */
-export function request(
-  line: string,
-  headers: Readonly<Record<string, string | readonly string[]>> = {},
-  body: string | Buffer = '',
-): Buffer {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const framed = Object.keys(headers).some(name => /^(content-length|transfer-encoding)$/i.test(name))
-  const length = bytes.length > 0 && !framed ? { 'Content-Length': String(bytes.length) } : {}
-  const fields = Object.entries({ ...defaultHeaders, ...length, ...headers }).flatMap(([name, values]) =>
-    [values].flat().map(value => `${name}: ${value}\r\n`),
-  )
-  return Buffer.concat([Buffer.from(`${line} HTTP/1.1\r\n${fields.join('')}\r\n`, 'latin1'), bytes])
+/** One row: what is written to a new connection, and what comes back. */
+export interface RawCase {
+  readonly name: string
+  /** One after the other. */
+  readonly send: readonly Sent[]
+  /** In order. */
+  readonly answers: readonly ExpectedAnswer[]
+  /** What reached the API, as far as given; absent: whatever did. */
+  readonly reached?: readonly Partial<TrackingRequest>[]
+  /** Our side is closed after the last write. */
+  readonly end?: boolean
+  /** The server closes without having said so in an answer. */
+  readonly closed?: boolean
+  /** Interim statuses that come before. */
+  readonly interim?: readonly number[]
 }
 
-export const post = (
-  path: string,
-  headers: Readonly<Record<string, string | readonly string[]>> = {},
-  body: string | Buffer = '{}',
-) => request(`POST ${path}`, headers, body)
+/** A row of a table. */
+export const raw = (
+  name: string,
+  send: Sent | readonly Sent[],
+  answers: ExpectedAnswer | readonly ExpectedAnswer[],
+  more: Pick<RawCase, 'reached' | 'end' | 'closed' | 'interim'> = {},
+): RawCase => ({ name, send: [send].flat() as Sent[], answers: [answers].flat() as ExpectedAnswer[], ...more })
 
-export const basic = (user: string, password = ''): string =>
-  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
-
-/** A body in chunks. */
-export const chunked = (...pieces: readonly (string | Buffer)[]): Buffer =>
-  Buffer.concat([...pieces.map(piece => chunk(piece)), Buffer.from('0\r\n\r\n')])
-
-export function chunk(piece: string | Buffer): Buffer {
-  const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
-  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+interface Options {
+  readonly maxBodyBytes?: number
+  readonly limits?: Partial<HttpLimits>
+  readonly logger?: Logger
+  readonly port?: number
 }
 
-export interface CollectorUnderTest<Api extends TrackingApi> {
-  readonly api: Api
-  readonly url: string
-  /** How often each code was answered. */
-  answered(): Promise<Readonly<Record<string, number>>>
-  stop(): Promise<void>
-}
-
-export async function startCollector<Api extends TrackingApi>(
-  api: Api,
-  options: { readonly maxBodyBytes?: number; readonly limits?: Partial<HttpLimits> } = {},
-): Promise<CollectorUnderTest<Api> & { readonly server: TrackingServer }> {
+/** The HTTP side of the collector before an API, on a free port. */
+export async function startCollector(
+  api: TrackingApi,
+  { maxBodyBytes = 65_536, limits = {}, logger = quiet, port = 0 }: Options = {},
+) {
   const { metrics, text } = createMetrics()
-  const server = createTrackingServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    api,
-    maxBodyBytes: options.maxBodyBytes ?? 65_536,
-    clock: systemClock,
-    logger: quiet,
-    metrics,
-    ...(options.limits !== undefined && { limits: options.limits }),
-  })
+  const listen = { host: '127.0.0.1', port }
+  const server = createTrackingServer({ listen, api, maxBodyBytes, limits, clock: systemClock, logger, metrics })
   const url = await server.start()
   return {
-    api,
     url,
-    server,
-    async answered() {
+    stop: server.stop,
+    /** How often each code was answered. */
+    async answered(): Promise<Readonly<Record<string, number>>> {
       const lines = (await text()).matchAll(/^hookline_collector_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))
     },
-    stop: server.stop,
   }
 }
+
+/** Long enough on a loopback for everything that is sent here. */
+const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
 
 /** One server for all cases of a theme; after each it must still serve, and hold no memory. */
 export function rawCases(
   cases: readonly RawCase[],
-  options: {
-    readonly maxBodyBytes?: number
-    readonly limits?: Partial<HttpLimits>
-    readonly writeKeys?: readonly string[]
-  } = {},
+  { writeKeys = ['KEY'], limits = {}, ...options }: Options & { readonly writeKeys?: readonly string[] } = {},
 ): void {
-  const api = new ScriptedTrackingApi()
-  if (options.writeKeys !== undefined) api.writeKeys = options.writeKeys
-  let collector: CollectorUnderTest<ScriptedTrackingApi>
+  const api = new ScriptedTrackingApi(writeKeys)
+  let collector: Awaited<ReturnType<typeof startCollector>>
   beforeAll(async () => {
-    collector = await startCollector(api, options)
+    collector = await startCollector(api, { ...options, limits: { linger: briefly, ...limits } })
   })
   afterAll(() => collector.stop())
   afterEach(() => api.forget())
 
-  it.each(cases)('$name', async raw => {
+  it.each(cases)('$name', async row => {
     const wire = await connect(collector.url)
-    await play(raw, wire)
+    await play(row, wire, api)
     expect(wire.unread).toBe('')
-    expect(wire.interim).toEqual(raw.interim ?? [])
-    if (raw.closed === true || raw.answers.at(-1)?.close === true) await wire.closed
+    expect(wire.interim).toEqual(row.interim ?? [])
+    if (row.closed === true || row.answers.at(-1)?.close === true) await wire.closed
     wire.reset()
-    if (raw.reached !== undefined) expect(api.requests).toEqual(raw.reached.map(each => expect.objectContaining(each)))
-    await stillServes(collector)
+    if (row.reached !== undefined) expect(api.requests).toEqual(row.reached.map(each => expect.objectContaining(each)))
+    await expectHealthy(collector.url, api)
   })
 }
 
-async function play({ send, answers, end }: RawCase, wire: Wire): Promise<void> {
-  const lines = ([send].flat() as readonly Sent[])
-    .map(sent => String(sent).split('\r\n', 1)[0] ?? '')
-    .filter(isRequestLine)
+async function play({ send, answers, end }: RawCase, wire: Wire, api: ScriptedTrackingApi): Promise<void> {
   const writing = (async () => {
-    for (const each of [send].flat() as readonly Sent[]) {
-      if (typeof each === 'function') await each(wire)
+    for (const each of send) {
+      if (typeof each === 'function') await each(wire, api)
       else await wire.send(each)
     }
     if (end === true) wire.end()
   })()
+  const lines = requestLines(send)
   for (const [index, expected] of answers.entries()) {
     const answer = await wire.answer(expected.method)
     expectAnswer(answer, expected)
     expectAsDocumented(lines[index] ?? lines.at(-1) ?? '', answer)
   }
   await writing
+}
+
+/** All of them, also where several stand in one write. */
+function requestLines(send: readonly Sent[]): readonly string[] {
+  const bytes = send.map(each => (typeof each === 'function' ? '' : each.toString('latin1'))).join('')
+  return bytes.match(/[A-Z]{3,} \S+ HTTP\/1\.[01](?=\r\n)/g) ?? []
 }
 
 export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void {
@@ -181,11 +152,10 @@ export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void
   expect(others).toEqual({
     ...(status !== 204 && { 'content-type': 'application/json; charset=utf-8' }),
     ...(close ? { connection: 'close' } : { connection: 'keep-alive', 'keep-alive': 'timeout=75' }),
+    ...((status === 429 || status === 503) && { 'retry-after': expect.stringMatching(/^[1-9]\d*$/) }),
     ...headers,
   })
 }
-
-const isRequestLine = (line: string): boolean => /^[A-Z]+ \S+ HTTP\/1\.[01]$/.test(line)
 
 const codeOf = ({ body }: WireAnswer): unknown => (body === '' ? undefined : JSON.parse(body).code)
 
@@ -197,18 +167,14 @@ function expectProblem({ body }: WireAnswer, code: string): void {
   expect(body).toBe(JSON.stringify({ success: false, code, message, error: message, ...(rejected && { rejected }) }))
 }
 
-export async function stillServes({
-  api,
-  url,
-}: {
-  readonly api: ScriptedTrackingApi
-  readonly url: string
-}): Promise<void> {
+/** A new connection is served as ever, and then nothing is reserved any more. */
+export async function expectHealthy(url: string, api: ScriptedTrackingApi): Promise<void> {
   api.forget()
-  const healthy = await connect(url)
-  await healthy.send(post('/v1/batch', { Connection: 'close' }))
-  expectAnswer(await healthy.answer(), takenAndClosed)
-  await healthy.closed
-  healthy.reset()
+  const wire = await connect(url)
+  await wire.send(post('/v1/batch', { Connection: 'close' }))
+  expectAnswer(await wire.answer(), takenAndClosed)
+  await wire.closed
+  wire.reset()
   await api.until(() => api.reserved === 0)
+  api.forget()
 }

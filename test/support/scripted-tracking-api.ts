@@ -10,7 +10,11 @@ export class ScriptedTrackingApi implements TrackingApi {
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
   /** How many bytes may be reserved at a time. */
   budget = Number.POSITIVE_INFINITY
-  writeKeys: readonly string[] = ['KEY']
+  readonly #writeKeys: readonly string[]
+
+  constructor(writeKeys: readonly string[] = ['KEY']) {
+    this.#writeKeys = writeKeys
+  }
 
   get reserved(): number {
     return this.#reserved
@@ -45,7 +49,7 @@ export class ScriptedTrackingApi implements TrackingApi {
   }
 
   isWriteKey(key: string): boolean {
-    return this.writeKeys.includes(key)
+    return this.#writeKeys.includes(key)
   }
 
   reserve(bytes: number): boolean {
@@ -53,6 +57,7 @@ export class ScriptedTrackingApi implements TrackingApi {
     if (this.#reserved + bytes > this.budget) return false
     this.#reserved += bytes
     this.#most = Math.max(this.#most, this.#reserved)
+    this.#changes.changed()
     return true
   }
 

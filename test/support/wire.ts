@@ -43,6 +43,7 @@ function createWire(socket: Socket): Wire {
   const interim: number[] = []
   let unread = ''
   let ended: 'end' | 'reset' | undefined
+  const gone = new Promise<void>(resolve => void socket.once('close', () => resolve()))
   socket.setNoDelay(true)
   socket.on('data', piece => {
     unread += piece.toString('latin1')
@@ -57,7 +58,7 @@ function createWire(socket: Socket): Wire {
   socket.on('close', onEnd('reset'))
 
   /** Takes the next answer off `unread` when it is complete. */
-  function take(method: string): WireAnswer | undefined {
+  function take(method: string): WireAnswer | Error | undefined {
     const head = /^HTTP\/1\.1 (\d{3}) ([^\r\n]*)\r\n((?:[^\r\n]+\r\n)*)\r\n/.exec(unread)
     if (head === null) return undefined
     const [all, status = '', reason = '', lines = ''] = head
@@ -67,8 +68,9 @@ function createWire(socket: Socket): Wire {
       return take(method)
     }
     const headers = headersOf(lines)
+    if (headers instanceof Error) return headers
     const length = method === 'HEAD' || status === '204' ? 0 : Number(headers['content-length'])
-    if (Number.isNaN(length)) throw new Error(`an answer without a length: ${all}`)
+    if (Number.isNaN(length)) return new Error(`an answer without a length: ${all}`)
     if (unread.length < all.length + length) return undefined
     const body = Buffer.from(unread.slice(all.length, all.length + length), 'latin1').toString()
     unread = unread.slice(all.length + length)
@@ -80,33 +82,34 @@ function createWire(socket: Socket): Wire {
     get unread() {
       return unread
     },
-    send: bytes =>
-      new Promise(resolve => {
-        if (socket.destroyed) return resolve()
-        socket.once('close', () => resolve())
+    send: bytes => {
+      const written = new Promise<void>(resolve => {
         socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, () => resolve())
-      }),
+      })
+      return Promise.race([written, gone])
+    },
     end: () => void socket.end(),
     reset: () => void socket.resetAndDestroy(),
     async answer(method = 'POST') {
-      let found: WireAnswer | undefined
+      let found: WireAnswer | Error | undefined
       await arrived.until(() => {
         found = take(method)
         return found !== undefined || ended !== undefined
       })
       if (found === undefined) throw new Error(`the connection was closed (${ended}) after: ${JSON.stringify(unread)}`)
+      if (found instanceof Error) throw found
       return found
     },
     closed: arrived.until(() => ended !== undefined).then(() => ended ?? 'reset'),
   }
 }
 
-function headersOf(lines: string): Record<string, string> {
+function headersOf(lines: string): Record<string, string> | Error {
   const headers: Record<string, string> = {}
   for (const line of lines.split('\r\n').slice(0, -1)) {
     const [, name = '', value = ''] = /^([^:\s]+): (.*)$/.exec(line) ?? []
-    if (name === '') throw new Error(`no header field: ${JSON.stringify(line)}`)
-    if (headers[name.toLowerCase()] !== undefined) throw new Error(`twice: ${line}`)
+    if (name === '') return new Error(`no header field: ${JSON.stringify(line)}`)
+    if (headers[name.toLowerCase()] !== undefined) return new Error(`twice: ${line}`)
     headers[name.toLowerCase()] = value
   }
   return headers

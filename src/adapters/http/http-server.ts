@@ -4,7 +4,7 @@ import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings.ts'
 import { type Answer, problem } from './answers.ts'
 import { type Connections, everyMethod, trackConnections } from './connections.ts'
-import { crossOrigin, isPreflight, preflight } from './cors.ts'
+import { isPreflight, preflight } from './cors.ts'
 import type { HttpLimits } from './limits.ts'
 import { createSend, type Send } from './sending.ts'
 
@@ -23,6 +23,8 @@ export interface HttpServer {
   readonly app: FastifyInstance
   readonly connections: Connections
   readonly send: Send
+  /** Our fault: says so, and writes the error to the log. */
+  fail(request: FastifyRequest, reply: FastifyReply, error: unknown): void
   /** `http://host:port`, with the port that was really taken. */
   start(): Promise<string>
   /** Takes no more connections, answers what is under way, closes the rest; resolves when all are closed. */
@@ -39,7 +41,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   const connections = trackConnections({ server: app.server, limits, clock, onAnswer })
   const send = createSend({ connections, limits, clock, onAnswer })
   watchConnections(deps, app)
-  addExpectations(app, onAnswer)
+  takeExpectations(app)
 
   app.addHook('onRequest', (request, reply, done) => {
     const refusal = refusalOf(request.raw, connections.of(request.raw).underWay, limits)
@@ -49,14 +51,22 @@ export function createHttpServer(deps: Deps): HttpServer {
   app.options('*', (request, reply) => send(request, reply, answerToOptions(request.raw, deps)))
   app.setNotFoundHandler((request, reply) => send(request, reply, answerToUnknown(request.raw, deps)))
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    logger.error({ route: request.routeOptions.url, error: error.message, stack: error.stack }, 'request failed')
-    send(request, reply, problem('internal_error', 'Something went wrong here: send the request again later.'))
+    // What is said of methods that only other protocols have.
+    if (error.code === 'FST_ERR_NOT_FOUND') send(request, reply, answerToUnknown(request.raw, deps))
+    else fail(request, reply, error)
   })
+
+  function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error))
+    logger.error({ route: request.routeOptions.url, error: message, stack }, 'request failed')
+    send(request, reply, problem('internal_error', 'Something went wrong here: send the request again later.'))
+  }
 
   return {
     app,
     connections,
     send,
+    fail,
     start: () => app.listen({ host: listen.host, port: listen.port }),
     async stop() {
       const cancel = clock.after(limits.drain, () => app.server.closeAllConnections())
@@ -112,28 +122,24 @@ function watchConnections({ limits, clock, logger }: Deps, app: FastifyInstance)
   })
 }
 
-/** `100-continue` is answered when the body is wanted; nothing else is known. */
-function addExpectations({ server }: FastifyInstance, onAnswer: (answer: Answer) => void): void {
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
-    server.emit('request', request, response),
-  )
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const answer = problem('expectation_failed', "The only expectation that is met is '100-continue'.")
-    onAnswer(answer)
-    response.writeHead(answer.status, { ...answer.headers, ...crossOrigin(request.headers), connection: 'close' })
-    response.end(answer.body)
-  })
+/** Every expectation goes the way of all requests: `100-continue` is answered when the body is wanted. */
+function takeExpectations({ server }: FastifyInstance): void {
+  for (const event of ['checkContinue', 'checkExpectation'])
+    server.on(event, (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response))
 }
 
 /** What is wrong with a request whatever its path is. */
 function refusalOf(request: IncomingMessage, underWay: number, limits: HttpLimits): Answer | undefined {
-  const { rawHeaders, httpVersionMinor } = request
+  const { rawHeaders, headers, httpVersionMajor, httpVersionMinor } = request
+  if (httpVersionMajor !== 1) return problem('malformed_request', 'Only HTTP/1.1 and HTTP/1.0 are spoken here.')
   if (rawHeaders.length > 2 * limits.headFields)
     return problem('headers_too_large', `The request has more than ${limits.headFields} header fields: send fewer.`)
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /^host$/i.test(name)).length
   // RFC 9112 3.2
   if (hosts > 1 || (hosts === 0 && httpVersionMinor === 1))
     return problem('malformed_request', `A request needs one Host header; this one has ${hosts}.`)
+  if (headers.expect !== undefined && httpVersionMinor === 1 && !/^100-continue$/i.test(headers.expect))
+    return problem('expectation_failed', "The only expectation that is met is '100-continue'.")
   if (underWay > limits.pipelined)
     return problem('unavailable', 'Too many requests wait on this connection: send this one again later.')
   return undefined

@@ -21,7 +21,7 @@ export function createSend({ connections, limits, clock, onAnswer }: Deps): Send
   return (request, reply, answer) => {
     const { raw } = request
     onAnswer(answer)
-    const rest = restOf(raw)
+    const rest = answer.code === 'request_timeout' ? 'not_sent' : restOf(raw)
     const isLast = rest !== 'none' || connections.of(raw).isLast || !connections.mayStay()
     const headers = {
       ...answer.headers,

@@ -36,7 +36,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   const { api, maxBodyBytes, clock, metrics } = deps
   const limits = { ...defaultLimits, ...deps.limits }
   const onAnswer = ({ code }: Answer): void => metrics.collectorAnswers.inc({ code })
-  const { app, connections, send, start, stop } = createHttpServer({ ...deps, limits, onAnswer, methodsOf })
+  const { app, connections, send, fail, start, stop } = createHttpServer({ ...deps, limits, onAnswer, methodsOf })
 
   /** Undefined: the sender has gone. */
   async function take({ raw, query }: FastifyRequest, reply: FastifyReply, type: CallType | undefined) {
@@ -66,7 +66,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     app.post(path, (request, reply) => {
       take(request, reply, type).then(
         answer => answer && send(request, reply, answer),
-        error => reply.send(error),
+        error => fail(request, reply, error),
       )
     })
   }

@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import type { TrackingAnswer } from '../../../src/core/tracking-api.ts'
+import { durationMs } from '../../../src/core/units.ts'
+import { expectAnswer, problem, startCollector, taken, takenAndClosed } from '../../support/collector-cases.ts'
+import { post, request } from '../../support/http-bytes.ts'
+import { quiet } from '../../support/quiet-logger.ts'
+import { everythingTaken, ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
+import { connect, type Wire } from '../../support/wire.ts'
+
+const open: Wire[] = []
+afterEach(() => {
+  for (const wire of open.splice(0)) wire.reset()
+})
+async function connected(url: string): Promise<Wire> {
+  const wire = await connect(url)
+  open.push(wire)
+  return wire
+}
+
+/** An API that answers when it is told to. */
+function waitingApi() {
+  const api = new ScriptedTrackingApi()
+  const answer = Promise.withResolvers<TrackingAnswer>()
+  api.answer(() => answer.promise)
+  return { api, go: () => answer.resolve(everythingTaken) }
+}
+
+describe('how many connections there may be', () => {
+  it('above half of the bound none is kept open, above all of it none is taken', async () => {
+    const warnings: [object, string][] = []
+    const collector = await startCollector(new ScriptedTrackingApi(), {
+      limits: { connections: 4 },
+      logger: { ...quiet, warn: (...args) => void warnings.push(args) },
+    })
+    const wires: Wire[] = []
+    for (let count = 0; count < 4; count += 1) wires.push(await connected(collector.url))
+    const [first, second] = wires as [Wire, Wire]
+
+    const surplus = await connected(collector.url)
+    await surplus.closed
+    await (await connected(collector.url)).closed
+    expect(warnings).toEqual([[{ connections: 4, dropped: 1 }, 'too many connections: new ones are dropped']])
+
+    await first.send(post('/v1/t'))
+    expectAnswer(await first.answer(), takenAndClosed)
+    await first.closed
+    first.reset()
+    await second.send(post('/v1/t'))
+    expectAnswer(await second.answer(), takenAndClosed)
+    await second.closed
+    second.reset()
+
+    const third = wires[2] as Wire
+    await third.send(post('/v1/t'))
+    expectAnswer(await third.answer(), taken)
+    await collector.stop()
+  })
+})
+
+describe('how many requests may wait on one connection', () => {
+  it('what is more is refused, in its place', async () => {
+    const { api, go } = waitingApi()
+    const collector = await startCollector(api, { limits: { pipelined: 3 } })
+    const wire = await connected(collector.url)
+    await wire.send(Buffer.concat(Array.from({ length: 4 }, () => post('/v1/t'))))
+    await api.until(() => api.requests.length === 3)
+    go()
+    for (let count = 0; count < 3; count += 1) expectAnswer(await wire.answer(), taken)
+    expectAnswer(await wire.answer(), problem(503, 'unavailable'))
+    await wire.send(post('/v1/t'))
+    expectAnswer(await wire.answer(), taken)
+    await collector.stop()
+  })
+})
+
+describe('stop', () => {
+  it('answers what is under way, as the last answer of its connection', async () => {
+    const { api, go } = waitingApi()
+    const collector = await startCollector(api)
+    const wire = await connected(collector.url)
+    await wire.send(post('/v1/t'))
+    await api.until(() => api.requests.length === 1)
+    const stopped = collector.stop()
+    go()
+    expectAnswer(await wire.answer(), takenAndClosed)
+    await wire.closed
+    await stopped
+  })
+
+  it('reads a body to its end, and takes it', async () => {
+    const api = new ScriptedTrackingApi()
+    const collector = await startCollector(api)
+    const wire = await connected(collector.url)
+    await wire.send(request('POST /v1/t', { 'Content-Length': '10' }))
+    await wire.send('"aaaa')
+    await api.until(() => api.reserved > 0)
+    const stopped = collector.stop()
+    await wire.send('bbbb"')
+    expectAnswer(await wire.answer(), takenAndClosed)
+    await stopped
+    expect(api.requests.map(({ body }) => body)).toEqual(['"aaaabbbb"'])
+  })
+
+  it('closes connections that have nothing to answer: used, never used, with half a head', async () => {
+    const collector = await startCollector(new ScriptedTrackingApi())
+    const used = await connected(collector.url)
+    await used.send(post('/v1/t'))
+    await used.answer()
+    const unused = await connected(collector.url)
+    const half = await connected(collector.url)
+    await half.send('POST /v1/')
+    await collector.stop()
+    await Promise.all([used.closed, unused.closed, half.closed])
+  })
+
+  it('takes no new connections, while it still answers', async () => {
+    const { api, go } = waitingApi()
+    const collector = await startCollector(api)
+    const wire = await connected(collector.url)
+    await wire.send(post('/v1/t'))
+    await api.until(() => api.requests.length === 1)
+    const stopped = collector.stop()
+    await expect(connect(collector.url)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    go()
+    await stopped
+  })
+
+  it('a pipelined request is answered too', async () => {
+    const { api, go } = waitingApi()
+    const collector = await startCollector(api)
+    const wire = await connected(collector.url)
+    await wire.send(Buffer.concat([post('/v1/t'), post('/v1/p')]))
+    await api.until(() => api.requests.length === 2)
+    const stopped = collector.stop()
+    go()
+    const first = await wire.answer()
+    expect(first.status).toBe(200)
+    await stopped
+  })
+
+  it('breaks off what takes longer than it may', async () => {
+    const { api } = waitingApi()
+    const collector = await startCollector(api, { limits: { drain: durationMs(50) } })
+    const wire = await connected(collector.url)
+    await wire.send(post('/v1/t'))
+    await api.until(() => api.requests.length === 1)
+    await collector.stop()
+    await wire.closed
+    await expect(wire.answer()).rejects.toThrow('the connection was closed')
+  })
+
+  it('when nothing was ever sent', async () => {
+    await (await startCollector(new ScriptedTrackingApi())).stop()
+  })
+})
+
+describe('start', () => {
+  it('fails where somebody else listens', async () => {
+    const collector = await startCollector(new ScriptedTrackingApi())
+    const port = Number(new URL(collector.url).port)
+    await expect(startCollector(new ScriptedTrackingApi(), { port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await collector.stop()
+  })
+})

@@ -1,0 +1,160 @@
+import { describe } from '@jest/globals'
+import { problem, raw, rawCases, taken, takenAndClosed } from '../../support/collector-cases.ts'
+import { basic, chunked, post, request } from '../../support/http-bytes.ts'
+
+const chunkedHead = (path = '/v1/batch', headers: Readonly<Record<string, string>> = {}) =>
+  request(`POST ${path}`, { 'Transfer-Encoding': 'chunked', ...headers })
+const ofHttp10 = (line: string, headers = '', body = ''): string =>
+  `${line} HTTP/1.0\r\n${headers}${body === '' ? '' : `Content-Length: ${body.length}\r\n`}\r\n${body}`
+
+describe('connections', () => {
+  const one = post('/v1/t', { Authorization: basic('A') })
+  const two = post('/v1/i', { Authorization: basic('B') })
+  rawCases([
+    raw('stay open', [one, two], [taken, taken], { reached: [{ type: 'track' }, { type: 'identify' }] }),
+    raw('Connection: close', post('/v1/t', { Connection: 'close' }), takenAndClosed),
+    raw('Connection: Close, among others', post('/v1/t', { Connection: 'x-hop, Close' }), takenAndClosed),
+    raw('two requests at once are answered in order', Buffer.concat([one, two]), [taken, taken], {
+      reached: [{ headerKey: 'A' }, { headerKey: 'B' }],
+    }),
+    raw(
+      'a body and the next head in one piece',
+      [one.subarray(0, -1), Buffer.concat([one.subarray(-1), two])],
+      [taken, taken],
+    ),
+    raw(
+      'thirty at once',
+      Buffer.concat(Array.from({ length: 30 }, () => one)),
+      Array.from({ length: 30 }, () => taken),
+    ),
+    raw('a refusal between two others', Buffer.concat([one, request('GET /v1/t'), two]), [
+      taken,
+      problem(405, 'method_not_allowed', { headers: { allow: 'OPTIONS, POST' } }),
+      taken,
+    ]),
+    raw(
+      'what follows Connection: close is not read',
+      Buffer.concat([post('/v1/t', { Connection: 'close' }), two]),
+      takenAndClosed,
+      { reached: [{ type: 'track' }] },
+    ),
+    raw(
+      'byte by byte',
+      [...post('/v1/t', {}, '{"a":1}')].map(byte => Buffer.of(byte)),
+      taken,
+      { reached: [{ body: '{"a":1}' }] },
+    ),
+    raw('our side closes after the request: it is answered all the same', one, taken, { end: true, closed: true }),
+    raw('our side closes after two requests', Buffer.concat([one, two]), [taken, taken], { end: true, closed: true }),
+    raw('nothing is sent and our side closes', [], [], { end: true, closed: true }),
+    raw('empty lines before a request (RFC 9112 2.2)', Buffer.concat([Buffer.from('\r\n\r\n'), one]), taken),
+    raw(
+      'a request, then rubbish: the request is answered',
+      Buffer.concat([one, Buffer.from('rubbish\r\n\r\n')]),
+      takenAndClosed,
+      { reached: [{ type: 'track' }] },
+    ),
+    raw(
+      'an upgrade to h2c is not taken up',
+      post('/v1/t', {
+        Connection: 'Upgrade, HTTP2-Settings',
+        Upgrade: 'h2c',
+        'HTTP2-Settings': 'AAMAAABkAARAAAAAAAIAAAAA',
+      }),
+      taken,
+      { reached: [{ body: '{}' }] },
+    ),
+    raw(
+      'an upgrade to a web socket neither',
+      request('GET /openapi.json?', { Connection: 'Upgrade', Upgrade: 'websocket' }),
+      { status: 200 },
+    ),
+  ])
+})
+
+describe('HTTP/1.0', () => {
+  rawCases([
+    raw('is answered and closed', ofHttp10('POST /v1/batch', '', '{}'), takenAndClosed, { reached: [{ body: '{}' }] }),
+    raw(
+      'stays open when asked to',
+      [ofHttp10('POST /v1/batch', 'Connection: keep-alive\r\n', '{}'), ofHttp10('POST /v1/t', '', '{}')],
+      [taken, takenAndClosed],
+    ),
+    raw('needs no Host', ofHttp10('GET /v1/projects/KEY/settings'), { status: 200, close: true }),
+    raw('knows no expectations', ofHttp10('POST /v1/batch', 'Expect: 100-continue\r\n', '{}'), takenAndClosed, {
+      interim: [],
+    }),
+    raw('a refusal', ofHttp10('GET /nothing'), problem(404, 'not_found', { close: true })),
+  ])
+})
+
+describe('expectations', () => {
+  const expecting = (headers: Readonly<Record<string, string>>, body = '{}') =>
+    request('POST /v1/batch', { Expect: '100-continue', 'Content-Length': String(body.length), ...headers })
+  rawCases([
+    raw('100-continue: go on', [expecting({}), '{}'], taken, { interim: [100], reached: [{ body: '{}' }] }),
+    raw('in other letters', [expecting({ Expect: '100-Continue' }), '{}'], taken, { interim: [100] }),
+    raw('in chunks', [chunkedHead('/v1/batch', { Expect: '100-continue' }), chunked('{}')], taken, {
+      interim: [100],
+      reached: [{ body: '{}' }],
+    }),
+    raw('the body comes without waiting', request('POST /v1/batch', { Expect: '100-continue' }, '{}'), taken, {
+      interim: [100],
+    }),
+    raw('twice on a connection', [expecting({}), '{}', expecting({}), '[]'], [taken, taken], { interim: [100, 100] }),
+    raw(
+      'too large: the body need not be sent',
+      expecting({ 'Content-Length': '65537' }),
+      problem(413, 'payload_too_large', { close: true }),
+      { interim: [] },
+    ),
+    raw(
+      'no such path',
+      request('POST /nothing', { Expect: '100-continue', 'Content-Length': '2' }),
+      problem(404, 'not_found', { close: true }),
+      { interim: [] },
+    ),
+    raw(
+      'anything else',
+      request('POST /v1/batch', { Expect: '200-ok' }, '{}'),
+      problem(417, 'expectation_failed', { close: true }),
+      { reached: [] },
+    ),
+  ])
+})
+
+describe('a body that nobody wants', () => {
+  const small = 'x'.repeat(60_000)
+  const large = 'x'.repeat(300_000)
+  rawCases([
+    raw(
+      'a small one is read, and the connection stays',
+      [post('/nothing', {}, small), post('/v1/t')],
+      [problem(404, 'not_found'), taken],
+    ),
+    raw(
+      'a large one is read to its end before the connection closes',
+      post('/nothing', {}, large),
+      problem(404, 'not_found', { close: true }),
+    ),
+    raw('a large one in chunks', [chunkedHead('/nothing'), chunked(large)], problem(404, 'not_found', { close: true })),
+    raw(
+      'a large one of a method that is not there',
+      request('PUT /v1/batch', {}, large),
+      problem(405, 'method_not_allowed', { close: true, headers: { allow: 'OPTIONS, POST' } }),
+    ),
+    raw('of a GET', [request('GET /v1/projects/KEY/settings', {}, small), post('/v1/t')], [{ status: 200 }, taken]),
+    raw(
+      'the whole of a body that is too large can be sent',
+      post('/v1/batch', {}, 'x'.repeat(2_000_000)),
+      problem(413, 'payload_too_large', { close: true }),
+    ),
+    raw(
+      'it breaks off',
+      [request('POST /nothing', { 'Content-Length': '300000' }), 'x'.repeat(1_000)],
+      problem(404, 'not_found', { close: true }),
+      { end: true },
+    ),
+    raw('it is malformed', [chunkedHead('/nothing'), 'what\r\n'], problem(404, 'not_found', { close: true })),
+  ])
+})

@@ -1,0 +1,162 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { durationMs } from '../../../src/core/units.ts'
+import {
+  expectAnswer,
+  expectHealthy,
+  problem,
+  raw,
+  rawCases,
+  startCollector,
+  taken,
+} from '../../support/collector-cases.ts'
+import { chunk, chunked, post, request } from '../../support/http-bytes.ts'
+import { everythingTaken, ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
+import { connect } from '../../support/wire.ts'
+
+const limit = 1_048_576
+const chunkedHead = request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' })
+const budget = (bytes: number) => (_: unknown, api: ScriptedTrackingApi) => {
+  api.budget = bytes
+}
+const busy = problem(503, 'unavailable', { close: true })
+const body = (bytes: number): string => 'x'.repeat(bytes)
+
+describe('memory that is not to be had: refused before more is read', () => {
+  rawCases(
+    [
+      raw('none', [budget(0), post('/v1/batch', {}, body(100))], busy, { reached: [] }),
+      raw('enough, to the byte', [budget(100), post('/v1/batch', {}, body(100))], taken),
+      raw('one byte short', [budget(99), post('/v1/batch', {}, body(100))], busy, { reached: [] }),
+      raw('an empty body needs none', [budget(0), post('/v1/batch', {}, '')], taken),
+      raw('some, then no more', [budget(100_000), post('/v1/batch', {}, body(500_000))], busy, { reached: [] }),
+      raw('in chunks', [budget(100_000), chunkedHead, chunked(body(90_000), body(90_000))], busy, { reached: [] }),
+      raw(
+        'for what gzip holds',
+        [budget(50_000), post('/v1/batch', {}, gzipSync(body(500_000)))],
+        problem(503, 'unavailable'),
+        { reached: [] },
+      ),
+      raw('no request that needs none is refused', [budget(0), request('GET /openapi.json')], { status: 200 }),
+      raw(
+        'what is too large anyway is said to be so',
+        [budget(0), request('POST /v1/batch', { 'Content-Length': '2000000' })],
+        problem(413, 'payload_too_large', { close: true }),
+      ),
+    ],
+    { maxBodyBytes: limit },
+  )
+})
+
+describe('memory that is taken', () => {
+  const api = new ScriptedTrackingApi()
+  let collector: Awaited<ReturnType<typeof startCollector>>
+  beforeAll(async () => {
+    collector = await startCollector(api, { maxBodyBytes: limit })
+  })
+  afterAll(() => collector.stop())
+  afterEach(() => expectHealthy(collector.url, api))
+
+  it.each<[string, Buffer | Buffer[], number, number]>([
+    ['a body in one piece: what it has', post('/v1/batch', {}, body(1_000)), 1_000, 1_000],
+    ['a large one: no more than it has', post('/v1/batch', {}, body(900_000)), 900_000, 900_000],
+    ['a small one in chunks', [chunkedHead, chunked(body(1_000))], 1_000, 16_384],
+    [
+      'a large one in chunks: at most twice as much',
+      [chunkedHead, chunked(...Array.from({ length: 90 }, () => body(10_000)))],
+      900_000,
+      limit,
+    ],
+    ['gzip: packed and unpacked', post('/v1/batch', {}, gzipSync(body(900_000))), 900_000, limit + 10_000],
+    [
+      'a bomb: never more than the limit and the packed bytes',
+      post('/v1/batch', {}, gzipSync(Buffer.alloc(32 * limit))),
+      100_000,
+      limit + 100_000,
+    ],
+    ['as many pieces as bytes', [chunkedHead, chunked(...body(5_000))], 5_000, 16_384],
+  ])('%s', async (_, bytes, least, most) => {
+    const wire = await connect(collector.url)
+    for (const each of [bytes].flat()) await wire.send(each)
+    await wire.answer()
+    expect(api.mostReserved).toBeGreaterThanOrEqual(least)
+    expect(api.mostReserved).toBeLessThanOrEqual(most)
+    expect(api.reserved).toBe(0)
+    wire.reset()
+  })
+
+  it('a word about a large body takes nothing: memory is taken as the bytes come', async () => {
+    const wire = await connect(collector.url)
+    await wire.send(request('POST /v1/batch', { 'Content-Length': '1000000', Expect: '100-continue' }))
+    await wire.send(body(20_000))
+    await api.until(() => api.reserved > 0)
+    expect(api.reserved).toBeLessThanOrEqual(65_536)
+    wire.reset()
+  })
+
+  it('is kept until the API has answered', async () => {
+    const answer = Promise.withResolvers<typeof everythingTaken>()
+    api.answer(() => answer.promise)
+    const wire = await connect(collector.url)
+    await wire.send(post('/v1/batch', {}, body(1_000)))
+    await api.until(() => api.requests.length === 1)
+    expect(api.reserved).toBe(1_000)
+    answer.resolve(everythingTaken)
+    await wire.answer()
+    expect(api.reserved).toBe(0)
+    wire.reset()
+  })
+
+  it.each<[string, Buffer[]]>([
+    ['in a body with a length', [request('POST /v1/batch', { 'Content-Length': '1000' }), Buffer.from(body(500))]],
+    ['in a chunk', [chunkedHead, Buffer.from('fff\r\nabc')]],
+    ['between chunks', [chunkedHead, chunk(body(40_000))]],
+    ['in gzip', [request('POST /v1/batch', { 'Content-Length': '1000' }), gzipSync(body(500)).subarray(0, 15)]],
+  ])('is given back when the sender goes %s', async (_, pieces) => {
+    const wire = await connect(collector.url)
+    for (const piece of pieces) await wire.send(piece)
+    await api.until(() => api.reserved > 0)
+    wire.reset()
+    await api.until(() => api.reserved === 0)
+    expect(api.requests).toEqual([])
+  })
+
+  it('a body in a million pieces of one byte ends early', async () => {
+    const wire = await connect(collector.url)
+    await wire.send(chunkedHead)
+    const many = Buffer.from('1\r\nx\r\n'.repeat(70_000))
+    await wire.send(many)
+    expectAnswer(await wire.answer(), problem(400, 'malformed_request', { close: true }))
+    wire.reset()
+  })
+
+  it('a hundred senders at once', async () => {
+    const wires = await Promise.all(Array.from({ length: 100 }, () => connect(collector.url)))
+    const answers = wires.map(async (wire, index) => {
+      await wire.send(post('/v1/batch', {}, index % 2 === 0 ? body(20_000 + index) : gzipSync(body(20_000 + index))))
+      return wire.answer()
+    })
+    for (const answer of await Promise.all(answers)) expectAnswer(answer, taken)
+    expect(new Set(api.requests.map(each => each.body.length))).toEqual(
+      new Set(Array.from({ length: 100 }, (_, index) => 20_000 + index)),
+    )
+    expect(api.reserved).toBe(0)
+    for (const wire of wires) wire.reset()
+  })
+})
+
+describe('who sends slowly', () => {
+  it('gives back what was taken when time is over', async () => {
+    const api = new ScriptedTrackingApi()
+    const collector = await startCollector(api, {
+      limits: { progress: { bytes: 100, within: durationMs(30) } },
+    })
+    const wire = await connect(collector.url)
+    await wire.send(request('POST /v1/batch', { 'Content-Length': '1000' }))
+    await wire.send(body(10))
+    expectAnswer(await wire.answer(), problem(408, 'request_timeout', { close: true }))
+    expect(api.reserved).toBe(0)
+    wire.reset()
+    await collector.stop()
+  })
+})

@@ -1,0 +1,105 @@
+import { describe } from '@jest/globals'
+import { durationMs } from '../../../src/core/units.ts'
+import { problem, raw, rawCases, taken, takenAndClosed } from '../../support/collector-cases.ts'
+import { chunk, post, request } from '../../support/http-bytes.ts'
+import type { Wire } from '../../support/wire.ts'
+
+const tooSlow = problem(408, 'request_timeout', { close: true })
+const limits = {
+  headTimeout: durationMs(150),
+  requestTimeout: durationMs(900),
+  checkEvery: durationMs(20),
+  progress: { bytes: 64, within: durationMs(120) },
+}
+/** Nothing more is sent: what comes next is the server's doing. */
+const stall = (wire: Wire): Promise<unknown> => wire.closed
+/** So many bytes, now and then, for as long as the server listens. */
+const drip =
+  (bytes: string, everyMs: number) =>
+  async (wire: Wire): Promise<void> => {
+    let isOver = false
+    void wire.closed.then(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      await wire.send(bytes)
+      await new Promise(resolve => setTimeout(resolve, everyMs))
+    }
+  }
+
+describe('a head that does not come', () => {
+  rawCases(
+    [
+      raw('nothing is sent: browsers do so, and are told nothing', stall, [], { closed: true }),
+      raw('half a request line', ['POST /v1/ba', stall], tooSlow, { reached: [] }),
+      raw('half a head', ['POST /v1/batch HTTP/1.1\r\nHost: a\r\nX: ', stall], tooSlow, { reached: [] }),
+      raw('all but the last line', ['POST /v1/batch HTTP/1.1\r\nHost: a\r\n', stall], tooSlow, { reached: [] }),
+      raw('a field now and then', ['POST /v1/batch HTTP/1.1\r\n', drip('X: y\r\n', 20)], tooSlow, { reached: [] }),
+      raw('half a second one, after a good one', [post('/v1/t'), 'POST /v1/', stall], [taken, tooSlow], {
+        reached: [{ type: 'track' }],
+      }),
+    ],
+    { limits },
+  )
+})
+
+describe('a body that does not come', () => {
+  const hundred = request('POST /v1/batch', { 'Content-Length': '10000' })
+  const chunkedHead = request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' })
+  rawCases(
+    [
+      raw('none of it', [hundred, stall], tooSlow, { reached: [] }),
+      raw('none of it, in chunks', [chunkedHead, stall], tooSlow, { reached: [] }),
+      raw(
+        'none of it, after being told to go on',
+        [request('POST /v1/batch', { 'Content-Length': '9', Expect: '100-continue' }), stall],
+        tooSlow,
+        { interim: [100], reached: [] },
+      ),
+      raw('a part of it', [hundred, 'x'.repeat(5_000), stall], tooSlow, { reached: [] }),
+      raw('the last byte is missing', [post('/v1/batch', { 'Content-Length': '3' }, '{}'), stall], tooSlow, {
+        reached: [],
+      }),
+      raw('the last chunk is missing', [chunkedHead, chunk('{}'), stall], tooSlow, { reached: [] }),
+      raw('stopped within a chunk', [chunkedHead, '10\r\nabc', stall], tooSlow, { reached: [] }),
+      raw('a byte now and then', [hundred, drip('x', 20)], tooSlow, { reached: [] }),
+      raw('a chunk of one byte now and then', [chunkedHead, drip('1\r\nx\r\n', 20)], tooSlow, { reached: [] }),
+      raw('fast enough, but without end', [chunkedHead, drip(chunk('x'.repeat(64)).toString('latin1'), 20)], tooSlow, {
+        reached: [],
+      }),
+      raw(
+        'of a request that nobody wants',
+        [request('POST /nothing', { 'Content-Length': '10' }), stall],
+        problem(404, 'not_found'),
+        { closed: true },
+      ),
+      raw(
+        'fast enough',
+        [
+          request('POST /v1/batch', { 'Content-Length': '480', Connection: 'close' }),
+          ...Array.from({ length: 5 }, () => [
+            () => new Promise(resolve => setTimeout(resolve, 40)),
+            'x'.repeat(96),
+          ]).flat(),
+        ],
+        takenAndClosed,
+        { reached: [{ body: 'x'.repeat(480) }] },
+      ),
+    ],
+    { limits },
+  )
+})
+
+describe('a connection that is kept', () => {
+  rawCases(
+    [
+      raw(
+        'is closed when nothing comes',
+        [post('/v1/t'), stall],
+        { ...taken, headers: { 'keep-alive': 'timeout=0' } },
+        { closed: true },
+      ),
+    ],
+    { limits: { ...limits, keepAlive: durationMs(1) } },
+  )
+})

@@ -1,0 +1,60 @@
+import { describe } from '@jest/globals'
+import { type RawCase, raw, rawCases, taken } from '../../support/collector-cases.ts'
+import { basic, type Fields, post } from '../../support/http-bytes.ts'
+
+const key = (
+  name: string,
+  headers: Fields,
+  headerKey: string | undefined,
+  path = '/v1/batch',
+  queryKey?: string,
+): RawCase => raw(name, post(path, headers), taken, { reached: [{ headerKey, queryKey }] })
+
+describe('where the write key is', () => {
+  rawCases([
+    key('Basic, the password empty', { Authorization: basic('KEY') }, 'KEY'),
+    key('Basic, with a password', { Authorization: basic('KEY', 'pass:word') }, 'KEY'),
+    key('Basic without the colon', { Authorization: `Basic ${Buffer.from('KEY').toString('base64')}` }, 'KEY'),
+    key('Basic without padding', { Authorization: 'Basic S0VZUzo' }, 'KEYS'),
+    key('Basic in the URL alphabet', { Authorization: `Basic ${Buffer.from('k?~>:').toString('base64url')}` }, 'k?~>'),
+    key('the scheme in lower case', { authorization: `basic ${Buffer.from('KEY:').toString('base64')}` }, 'KEY'),
+    key('the header in upper case', { AUTHORIZATION: basic('KEY') }, 'KEY'),
+    key('spaces around', { Authorization: `  ${basic('KEY')}  ` }, 'KEY'),
+    key('Basic and no user', { Authorization: basic('', 'secret') }, undefined),
+    key('Basic that is no base64', { Authorization: 'Basic ***' }, undefined),
+    key(
+      'Basic of bytes that are no UTF-8',
+      { Authorization: `Basic ${Buffer.from([0xff, 0x3a]).toString('base64')}` },
+      '\ufffd',
+    ),
+    key('Bearer, as of OAuth', { Authorization: 'Bearer abc' }, undefined),
+    key('X-Write-Key', { 'X-Write-Key': 'KEY' }, 'KEY'),
+    key('X-Write-Key in lower case', { 'x-write-key': 'KEY' }, 'KEY'),
+    key("X-Write-Key, Jitsu's key and secret", { 'X-Write-Key': 'KEY:secret' }, 'KEY'),
+    key('X-Write-Key, empty', { 'X-Write-Key': '' }, undefined),
+    key('both headers: Authorization', { Authorization: basic('A'), 'X-Write-Key': 'X' }, 'A'),
+    key('Authorization twice: the first', { Authorization: [basic('A'), basic('B')] }, 'A'),
+    key('X-Write-Key twice: the first', { 'X-Write-Key': ['A', 'B'] }, 'A'),
+    key('the query', {}, undefined, '/beacon/v1/batch?writeKey=KEY', 'KEY'),
+    key('the query, percent-encoded', {}, undefined, '/v1/t?a=1&writeKey=K%2FE+Y', 'K/E Y'),
+    key('the query, twice: the first', {}, undefined, '/v1/t?writeKey=A&writeKey=B', 'A'),
+    key('the query, empty', {}, undefined, '/v1/t?writeKey=', undefined),
+    key('the query in another case', {}, undefined, '/v1/t?writekey=KEY', undefined),
+    key('header and query', { Authorization: basic('H') }, 'H', '/v1/t?writeKey=Q', 'Q'),
+    key('nowhere: the body may have it', {}, undefined),
+    key('a key of 5,000 characters', { 'X-Write-Key': 'k'.repeat(5_000) }, 'k'.repeat(5_000)),
+    key('a name that JavaScript knows', {}, undefined, '/v1/t?__proto__=x&constructor=y&writeKey=KEY', 'KEY'),
+  ])
+})
+
+describe('strict mode', () => {
+  const strict = (name: string, headers: Fields, is: boolean): RawCase =>
+    raw(name, post('/v1/batch', headers), taken, { reached: [{ strict: is }] })
+  rawCases([
+    strict('X-Strict-Mode: 1', { 'X-Strict-Mode': '1' }, true),
+    strict('in lower case', { 'x-strict-mode': '1' }, true),
+    strict('X-Strict-Mode: 0', { 'X-Strict-Mode': '0' }, false),
+    strict('X-Strict-Mode: true', { 'X-Strict-Mode': 'true' }, false),
+    strict('absent', {}, false),
+  ])
+})
