@@ -38,6 +38,8 @@ export interface Carried {
   readonly messageId: string
 }
 
+const none: readonly string[] = []
+
 /** For an event that is taken up for the first time: its window starts now. */
 export function firstCarried(
   record: Origin,
@@ -55,7 +57,7 @@ export function firstCarried(
     notBefore: now,
     reason: '',
     outcomes: '',
-    refusedWebhooks: [],
+    refusedWebhooks: none,
     origin: { topic: record.topic, partition: record.partition, offset: record.offset, timestamp: record.timestamp },
     round: 0,
     messageId,

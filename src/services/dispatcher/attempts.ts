@@ -1,10 +1,10 @@
 import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
-import { classify } from '../../core/delivery/outcome.ts'
+import { classify, type Outcome } from '../../core/delivery/outcome.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
 import type { Places } from '../../core/delivery/places.ts'
 import { callsOf } from '../../core/delivery/request.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import type { CallResult, Clock, Logger, WebhookTransport } from '../../core/ports.ts'
+import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../core/settings.ts'
 import type { Delivery } from './delivery.ts'
 
@@ -47,7 +47,7 @@ export function createAttempts(deps: Deps): MakeAttempt {
       at,
       payload: deps.payload(),
     })
-    const outcomes: (CallOutcome | undefined)[] = calls.map(() => undefined)
+    const outcomes: (CallOutcome | undefined)[] = new Array(calls.length).fill(undefined)
     let underWay = calls.length
     let hasEnded = false
     const end = (): void => {
@@ -56,26 +56,35 @@ export function createAttempts(deps: Deps): MakeAttempt {
       onEnd({ number: delivery.carried.attempt + 1, at, calls: ended, leftOut })
     }
     if (calls.length === 0) return end()
-    calls.forEach((call, index) => {
+    for (let index = 0; index < calls.length; index++) {
       const webhook = webhooks[index] as Webhook
       places.take(destination.id, webhook)
       const startedAt = clock.monotonic()
-      transport.post(call, result => {
+      transport.post(calls[index] as WebhookCall, result => {
         places.release(destination.id, webhook)
-        metrics.webhookCallSeconds.observe({}, (clock.monotonic() - startedAt) / 1000)
+        metrics.webhookCallSeconds.observe(noLabels, (clock.monotonic() - startedAt) / 1000)
         const outcome = noteOutcome(destination, webhook, result)
         outcomes[index] = outcome
         underWay--
         if (!hasEnded && (outcome.outcome === 'delivered' || underWay === 0)) end()
         deps.onCallEnd()
       })
-    })
+    }
   }
 
   function noteOutcome(destination: Destination, webhook: Webhook, result: CallResult): CallOutcome {
-    const labels = { destination: destination.id, webhook: webhook.label }
     const outcome = classify(result)
-    metrics.webhookCalls.inc({ ...labels, outcome })
+    metrics.webhookCalls.inc({ destination: destination.id, webhook: webhook.label, outcome })
+    if (outcome !== 'delivered')
+      tellWhatNeedsAHand({ destination: destination.id, webhook: webhook.label }, outcome, result)
+    return { webhook, outcome, retryAfter: result.kind === 'answered' ? result.retryAfter : undefined }
+  }
+
+  function tellWhatNeedsAHand(
+    labels: { readonly destination: string; readonly webhook: string },
+    outcome: Outcome,
+    result: CallResult,
+  ): void {
     if (result.kind === 'answered' && result.status === 410) {
       metrics.webhooksGone.inc(labels)
       deps.logger.warn(labels, 'endpoint answered 410: gone for good; remove it from the configuration')
@@ -84,6 +93,7 @@ export function createAttempts(deps: Deps): MakeAttempt {
       const { code, detail } = result as Extract<CallResult, { kind: 'failed' }>
       deps.logger.error({ ...labels, outcome, code, detail }, 'call not possible')
     }
-    return { webhook, outcome, retryAfter: result.kind === 'answered' ? result.retryAfter : undefined }
   }
 }
+
+const noLabels = {}

@@ -4,6 +4,11 @@ import type { LogRecord } from '../../core/ports.ts'
 import type { JsonText } from '../../core/units.ts'
 import type { Shard } from './shard.ts'
 
+/** Who is told when a record is done. */
+interface Keeper {
+  done(open: OpenRecord): void
+}
+
 /** A record from its being taken up until it is done: when whoever took it up and each of its deliveries has released it. */
 export class OpenRecord {
   readonly record: LogRecord
@@ -13,14 +18,14 @@ export class OpenRecord {
   /** The request body, made once for all destinations. */
   body: JsonText | undefined
   #holders = 1
-  readonly #onDone: (open: OpenRecord) => void
+  readonly #keeper: Keeper
 
-  constructor(record: LogRecord, shard: Shard, takenUpAt: number, onDone: (open: OpenRecord) => void) {
+  constructor(record: LogRecord, shard: Shard, takenUpAt: number, keeper: Keeper) {
     this.record = record
     this.shard = shard
     this.takenUpAt = takenUpAt
     this.body = undefined
-    this.#onDone = onDone
+    this.#keeper = keeper
   }
 
   hold(): void {
@@ -28,7 +33,7 @@ export class OpenRecord {
   }
 
   release(): void {
-    if (--this.#holders === 0) this.#onDone(this)
+    if (--this.#holders === 0) this.#keeper.done(this)
   }
 }
 

@@ -50,6 +50,9 @@ export class Dispatcher {
   #underWay = 0
   #delivered = 0
 
+  /** Made once: it is asked for every delivery. */
+  readonly #hasShare = (destination: string): boolean => this.#deps.places.hasShare(destination)
+
   constructor(deps: Deps) {
     this.#deps = deps
   }
@@ -69,7 +72,7 @@ export class Dispatcher {
     if (this.#isPumping) return
     this.#isPumping = true
     while (this.#isOpen && this.#deps.places.processHasRoom) {
-      const delivery = this.#lanes.take(destination => this.#deps.places.hasShare(destination))
+      const delivery = this.#lanes.take(this.#hasShare)
       if (delivery === undefined) break
       if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
       else if (delivery.of.shard.mayStart) this.#start(delivery)

@@ -51,12 +51,15 @@ export class Intake {
   }
 
   take(record: LogRecord, shard: Shard): void {
-    const open = new OpenRecord(record, shard, this.#deps.clock.monotonic(), () => {
-      this.#open.delete(open)
-      shard.done(record)
-    })
+    const open = new OpenRecord(record, shard, this.#deps.clock.monotonic(), this)
     this.#open.add(open)
     this.#decode(open)
+  }
+
+  /** Nothing is left to be done of a record. */
+  done(open: OpenRecord): void {
+    this.#open.delete(open)
+    open.shard.done(open.record)
   }
 
   #decode(open: OpenRecord): void {
@@ -111,7 +114,9 @@ export class Intake {
     if (routed.kind === 'dead_lettered') return settle.refused(open, routed.reason, { carried: namesIn(event) })
     for (const reason of routed.drops) metrics.drops.inc({ reason })
     const orderKey = delivery.ordering === 'key' ? keyOf(event.message) : undefined
-    const origin = { ...positionOf(open.record), timestamp: firstStood(open.record).timestamp }
+    const { record } = open
+    const stood = firstStood(record)
+    const origin = stood === record ? record : { ...positionOf(record), timestamp: stood.timestamp }
     for (const { id } of routed.destinations) {
       const first = firstCarried(origin, id, event.message.messageId, clock.now(), delivery.window)
       this.#deliver(open, event, first, orderKey)

@@ -22,7 +22,7 @@ export interface DestinationLane {
 export class Lanes {
   readonly #lanes = new Map<string, DestinationLane>()
   readonly #turns = new Fifo<DestinationLane>()
-  #blocked: DestinationLane[] = []
+  readonly #blocked: DestinationLane[] = []
 
   of({ carried: { destination } }: Delivery): DestinationLane {
     let lane = this.#lanes.get(destination)
@@ -82,13 +82,11 @@ export class Lanes {
 
   /** A place has become free: who waits for one is asked again. */
   unblock(): void {
-    if (this.#blocked.length === 0) return
-    const blocked = this.#blocked
-    this.#blocked = []
-    for (const lane of blocked) {
+    for (const lane of this.#blocked) {
       lane.isBlocked = false
       this.#offerTurn(lane)
     }
+    this.#blocked.length = 0
   }
 
   /** The lanes that are slower than what comes, as of now in monotonic milliseconds. */
