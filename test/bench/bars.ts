@@ -68,6 +68,8 @@ export const bars = {
   parkAndRelease: { must: { atMost: 60 } },
   /** Of a core. */
   idle: { must: { atMost: 0.02 } },
+  /** Messages a CPU second of the collector, against a handler that parses the same bodies and writes each message as it came, with acks=all. */
+  ofBareFastify: { must: { atLeast: 0.6 } },
   /** CPU for a message from the call until it is sent: theirs over ours. */
   cheaperThanSegment: { must: { atLeast: 3 } },
   /** MB of a process that does nothing but call, with the default queue: 50,000 messages, of which V8 makes its two or three times. */

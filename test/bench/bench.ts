@@ -8,6 +8,7 @@ import { type Options, parseOptions, type RowName } from './options.ts'
 import { pinSelf } from './pinning.ts'
 import { failuresOf, type NamedOutcome, reportOf } from './report.ts'
 import { clientRow } from './rows/client.ts'
+import { collectorRow } from './rows/collector.ts'
 import { crashRow } from './rows/crash.ts'
 import { deliveryRow } from './rows/delivery.ts'
 import { idleRow } from './rows/idle.ts'
@@ -31,6 +32,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   retries: retriesRow,
   idle: idleRow,
   client: clientRow,
+  collector: collectorRow,
 }
 
 const root = new URL('../../', import.meta.url).pathname

@@ -10,6 +10,7 @@ export const rowNames = [
   'retries',
   'idle',
   'client',
+  'collector',
 ] as const
 export type RowName = (typeof rowNames)[number]
 

@@ -4,6 +4,7 @@ import { transports } from '../bench/forwarders/hookline.ts'
 import { quantile } from '../bench/live.ts'
 import { unpinned } from '../bench/pinning.ts'
 import { clientRow } from '../bench/rows/client.ts'
+import { collectorRow, small } from '../bench/rows/collector.ts'
 import { deliveryRow } from '../bench/rows/delivery.ts'
 import { healthyPassages } from '../bench/rows/isolation.ts'
 import type { Bench } from '../bench/rows/row.ts'
@@ -67,5 +68,13 @@ onLinux('the benchmark in small', () => {
     expect(of('lost')).toBe(0)
     expect(of('times cheaper')).toBeGreaterThan(bars.cheaperThanSegment.must.atLeast * room)
     expect(of('peak MB')).toBeLessThan(bars.outageMemory.must.atMost)
+  })
+
+  it('collector: what is answered 200 is stored, at a price in proportion to a bare server', async () => {
+    const { findings } = await collectorRow(bench, small)
+    const of = (what: string): number | undefined => findings.find(finding => finding.what === what)?.measured
+    expect(of('requests not answered 200')).toBe(0)
+    expect(of('answered 200 and not stored')).toBe(0)
+    expect(of('of bare fastify, written')).toBeGreaterThan(bars.ofBareFastify.must.atLeast * room)
   })
 })

@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import kafkajs from 'kafkajs'
+import { type Bar, bars, type Finding } from '../bars.ts'
+import { type LoadTally, startLoad } from '../collectors/load.ts'
+import { bareCollector, type CollectorServer, hooklineCollector, startAndAwait } from '../collectors/server.ts'
+import { createInstallation, type Installation } from '../installation.ts'
+import { cpuSeconds, micros, peakMb } from '../process-figures.ts'
+import { profileOf } from '../profile.ts'
+import { median } from '../statistics.ts'
+import type { Bench, Figures, Outcome } from './row.ts'
+
+const connections = 32
+const parsing = bareCollector(false)
+const writing = bareCollector(true)
+
+export interface CollectorPlan {
+  /** Messages in a request: one by one as browsers send them, and what our own client sends. */
+  readonly batchSizes: readonly number[]
+  /** Whom Hookline is compared with. */
+  readonly references: readonly CollectorServer[]
+  readonly warmUpMs: number
+  readonly seconds: number
+}
+
+const full: CollectorPlan = { batchSizes: [1, 20], references: [parsing, writing], warmUpMs: 2_000, seconds: 6 }
+/** For a quick look. */
+export const small: CollectorPlan = { batchSizes: [20], references: [writing], warmUpMs: 500, seconds: 2 }
+
+interface Run {
+  /** Messages that were answered 200, for each second of the server's CPU. */
+  readonly perCpuSecond: number
+  readonly perSecond: number
+  readonly peakMb: number
+  readonly tally: LoadTally
+  /** Records on the topic in the end. */
+  readonly stored: number
+}
+
+/** What it costs to take a message in. */
+export async function collectorRow(bench: Bench, plan = full): Promise<Outcome> {
+  const servers = [...plan.references, hooklineCollector]
+  const figures: Figures[] = []
+  const findings: Finding[] = []
+  const profiles: string[] = []
+  for (const batchSize of plan.batchSizes) {
+    const runs = new Map<CollectorServer, Run[]>(servers.map(server => [server, []]))
+    for (let round = 1; round <= bench.runs; round++)
+      for (const server of servers) {
+        const installation = await createInstallation(bench.stage)
+        const { profile, ...run } = await measure(bench, installation, server, { ...plan, batchSize })
+        await installation.close()
+        runs.get(server)?.push(run)
+        profiles.push(...profile)
+        bench.say(
+          `${server.name}, ${batchSize} in a request, run ${round}: ${Math.round(run.perCpuSecond)} messages / CPU s, ${Math.round(run.perSecond)} / s`,
+        )
+      }
+    figures.push(...servers.map(server => figuresOf(server, batchSize, runs.get(server) ?? [])))
+    findings.push(...findingsOf(batchSize, plan.references, runs))
+  }
+  return { findings, figures, profiles }
+}
+
+async function measure(
+  bench: Bench,
+  installation: Installation,
+  server: CollectorServer,
+  { batchSize, warmUpMs, seconds }: CollectorPlan & { readonly batchSize: number },
+): Promise<Run & { readonly profile: readonly string[] }> {
+  const job = { stage: bench.stage, installation, inFlight: connections, profile: bench.profile }
+  const { process, url } = await startAndAwait(server, job)
+  const writeKey = `key-of-${installation.sourceIds[0]}`
+  const load = startLoad({ url, writeKey, batchSize, connections })
+  try {
+    await Promise.race([delay(warmUpMs), process.died])
+    const mark = async () => {
+      const { messages } = await load.tally()
+      return { messages, cpu: cpuSeconds(process.pid), at: performance.now(), micros: micros() }
+    }
+    const from = await mark()
+    await Promise.race([delay(seconds * bench.scale * 1_000), process.died])
+    const to = await mark()
+    const tally = await load.tally()
+    const peak = peakMb(process.pid)
+    await load.stop()
+    await process.stop()
+    const stored = await recordsOf(bench, installation.topics.events)
+    const run = { profile: process.profile, window: { from: from.micros, to: to.micros } }
+    return {
+      perCpuSecond: (to.messages - from.messages) / (to.cpu - from.cpu),
+      perSecond: ((to.messages - from.messages) * 1_000) / (to.at - from.at),
+      peakMb: peak,
+      tally,
+      stored,
+      profile: await profileOf(`${server.name}, ${batchSize} in a request`, run),
+    }
+  } finally {
+    await process.stop()
+  }
+}
+
+async function recordsOf({ stage }: Bench, topic: string): Promise<number> {
+  const admin = new kafkajs.Kafka({ brokers: [...stage.brokers], logLevel: kafkajs.logLevel.NOTHING }).admin()
+  await admin.connect()
+  const offsets = await admin.fetchTopicOffsets(topic)
+  await admin.disconnect()
+  return offsets.reduce((sum, { high }) => sum + Number(high), 0)
+}
+
+function figuresOf(server: CollectorServer, batchSize: number, runs: readonly Run[]): Figures {
+  const middle = (of: (run: Run) => number): number => median(runs.map(of))
+  return {
+    collector: server.name,
+    'messages in a request': batchSize,
+    'messages / CPU s': Math.round(middle(({ perCpuSecond }) => perCpuSecond)),
+    'messages / s': Math.round(middle(({ perSecond }) => perSecond)),
+    'µs CPU a message': middle(({ perCpuSecond }) => 1e6 / perCpuSecond),
+    'peak MB': Math.round(middle(run => run.peakMb)),
+    refused: runs.reduce((sum, { tally }) => sum + tally.refused + tally.broken, 0),
+  }
+}
+
+function findingsOf(
+  batchSize: number,
+  references: readonly CollectorServer[],
+  runs: ReadonlyMap<CollectorServer, readonly Run[]>,
+): readonly Finding[] {
+  const own = runs.get(hooklineCollector) ?? []
+  const subject = `hookline, ${batchSize} in a request`
+  const ratio = (other: CollectorServer): number =>
+    median(own.map(({ perCpuSecond }, round) => perCpuSecond / (runs.get(other)?.[round]?.perCpuSecond ?? Number.NaN)))
+  const worst = (of: (run: Run) => number): number => Math.max(...own.map(of))
+  const finding = (what: string, measured: number, bar: Bar): Finding => ({ subject, what, measured, ...bar })
+  return [
+    ...references.map(each => finding(`of ${each.name}`, ratio(each), each === writing ? bars.ofBareFastify : {})),
+    finding(
+      'requests not answered 200',
+      worst(({ tally }) => tally.refused + tally.broken),
+      bars.lost,
+    ),
+    finding(
+      'answered 200 and not stored',
+      worst(({ tally, stored }) => Math.max(0, tally.messages - stored)),
+      bars.lost,
+    ),
+  ]
+}
