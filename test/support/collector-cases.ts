@@ -163,7 +163,7 @@ const codeOf = ({ body }: WireAnswer): unknown => (body === '' ? undefined : JSO
 function expectProblem({ body }: WireAnswer, code: string): void {
   if (body === '') return
   const { message, rejected } = JSON.parse(body)
-  expect(message).toMatch(/^[A-Z'].{10,}\.$/)
+  expect(message).toMatch(/^[A-Z'\d].{10,}\.$/)
   expect(body).toBe(JSON.stringify({ success: false, code, message, error: message, ...(rejected && { rejected }) }))
 }
 

@@ -162,7 +162,7 @@ export function openApiDocument(): object {
           type: 'apiKey',
           in: 'header',
           name: 'X-Write-Key',
-          description: 'What follows a colon is not looked at.',
+          description: 'The write key; a secret may follow behind a colon.',
         },
         query: { type: 'apiKey', in: 'query', name: 'writeKey' },
       },

@@ -2,10 +2,11 @@ import type { IncomingMessage } from 'node:http'
 
 /**
  * The write key in the headers: the user of `Authorization: Basic` (with a colon or without, any alphabet of base64, padded or
- * not), else `X-Write-Key`, in which Jitsu writes `key:secret`. What cannot be read is as if absent: the body may have one.
+ * not), else `X-Write-Key` as it is: whether what follows a colon belongs to the key or is Jitsu's secret, the keys tell. What
+ * cannot be read is as if absent: the body may have one.
  */
 export function headerKeyOf(request: IncomingMessage): string | undefined {
-  return basicUser(request.headers.authorization) ?? upToColon(firstOf(request, 'x-write-key'))
+  return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)
 }
 
 /** The write key in the query. Of several the first one that says anything counts. */
@@ -18,12 +19,7 @@ const basicPattern = /^basic[ \t]+([a-z0-9+/_-]+={0,2})[ \t]*$/i
 
 function basicUser(authorization: string | undefined): string | undefined {
   const encoded = basicPattern.exec(authorization ?? '')?.[1]
-  return encoded === undefined ? undefined : upToColon(Buffer.from(encoded, 'base64').toString())
-}
-
-function upToColon(text: string | undefined): string | undefined {
-  const key = text?.split(':', 1)[0]
-  return key === '' ? undefined : key
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString().split(':', 1)[0] || undefined
 }
 
 /** Node joins fields of one name with `, `, which may as well stand in a value. */

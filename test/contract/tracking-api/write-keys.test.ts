@@ -30,7 +30,7 @@ describe('where the write key is', () => {
     key('Bearer, as of OAuth', { Authorization: 'Bearer abc' }, undefined),
     key('X-Write-Key', { 'X-Write-Key': 'KEY' }, 'KEY'),
     key('X-Write-Key in lower case', { 'x-write-key': 'KEY' }, 'KEY'),
-    key("X-Write-Key, Jitsu's key and secret", { 'X-Write-Key': 'KEY:secret' }, 'KEY'),
+    key("X-Write-Key, Jitsu's key and secret: the keys tell", { 'X-Write-Key': 'KEY:secret' }, 'KEY:secret'),
     key('X-Write-Key, empty', { 'X-Write-Key': '' }, undefined),
     key('both headers: Authorization', { Authorization: basic('A'), 'X-Write-Key': 'X' }, 'A'),
     key('Authorization twice: the first', { Authorization: [basic('A'), basic('B')] }, 'A'),
