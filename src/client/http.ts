@@ -1,3 +1,5 @@
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
 import type { Trouble } from './failure.ts'
 import type { Batch, SendResult, Transport } from './transport.ts'
 import { type HttpAnswer, verdictOf } from './verdict.ts'
@@ -13,9 +15,14 @@ export interface HttpTransportOptions {
 
 /** 2,500 rejections fit; nobody has more to say. */
 const maxAnswerBytes = 1_048_576
+/** Endpoints keep idle connections for five seconds and more; a request must not meet the end of one. */
+const idleMs = 4_000
 
-/** Sends batches by POST, with the platform's own `fetch` and its kept-alive connections. */
+/** Sends batches by POST over kept-alive connections. With Node's own client: `fetch` takes three times its CPU for a request. */
 export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTransportOptions): Transport {
+  const target = new URL(url)
+  const { request, Agent } = target.protocol === 'https:' ? https : http
+  const agent = new Agent({ keepAlive: true, timeout: idleMs })
   const bodyOf = createEnvelope(writeKey)
   const headers = {
     authorization: `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`,
@@ -23,17 +30,29 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
     'user-agent': `${library.name}/${library.version}`,
   }
 
-  async function post(batch: Batch, retry: number, signal: AbortSignal): Promise<SendResult> {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: retry === 0 ? headers : { ...headers, 'x-retry-count': String(retry) },
-      body: bodyOf(batch, now()),
-      redirect: 'manual',
-      signal,
+  /** Resolves with the head of the answer. */
+  function exchange(body: Buffer, retry: number, signal: AbortSignal): Promise<IncomingMessage> {
+    const count = retry === 0 ? {} : { 'x-retry-count': String(retry) }
+    return new Promise((resolve, reject) => {
+      const outgoing = request(target, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': body.length, ...count },
+        agent,
+        signal,
+      })
+      outgoing.once('response', resolve)
+      outgoing.on('error', error => reject(signal.aborted ? signal.reason : error))
+      // An answer that is none, such as a switch of protocols, ends it without an error.
+      outgoing.once('close', () => reject(new Error('the connection was closed without an answer')))
+      outgoing.end(body)
     })
+  }
+
+  async function post(batch: Batch, retry: number, signal: AbortSignal): Promise<SendResult> {
+    const response = await exchange(Buffer.from(bodyOf(batch, now())), retry, signal)
     const answer: HttpAnswer = {
-      status: response.status,
-      retryAfter: response.headers.get('retry-after'),
+      status: response.statusCode ?? 0,
+      retryAfter: response.headers['retry-after'] ?? null,
       body: await startOf(response),
     }
     return verdictOf(answer, batch.messages, now())
@@ -56,6 +75,9 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
         signal.removeEventListener('abort', stop)
       }
     },
+    async close() {
+      agent.destroy()
+    },
   }
 }
 
@@ -71,13 +93,13 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
 }
 
 /** The head has decided already: whatever happens to the body, the answer counts. */
-async function startOf(response: Response): Promise<string> {
+async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
   try {
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.byteLength
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length
       if (bytes > maxAnswerBytes) break
       text += decoder.decode(chunk, { stream: true })
     }
@@ -95,10 +117,9 @@ class TimedOut extends Error {
   }
 }
 
-/** `fetch` says only "fetch failed"; what happened is its cause. */
 function troubleOf(error: unknown): Trouble {
-  const cause = (error as { cause?: unknown }).cause ?? error
-  const { code, message } = cause as { code?: unknown; message?: unknown }
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  // The failure of several addresses has no message of its own.
   const detail = typeof message === 'string' && message !== '' ? message : String(code ?? error)
   return { code: typeof code === 'string' ? code : 'network', detail: `The endpoint was not reached: ${detail}.` }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHttpTransport } from '../../../src/client/http.ts'
 import { library } from '../../../src/client/version.ts'
+import { selfSigned } from '../../support/certificates.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { afterRequest, answer, answering, flood, type Script, startReceiver } from '../../support/scripted-receiver.ts'
 import { entry } from '../../support/sender-harness.ts'
@@ -52,11 +53,17 @@ describe('the request', () => {
     expect(receiver.requests[0]?.headers).toContainEqual(['x-retry-count', '3'])
   })
 
-  // The next request may be there before `fetch` has put the connection back; then there are two, and no more.
-  it('goes over a connection that is kept', async () => {
-    const { receiver, send } = await against(answering(ok))
+  it('goes over a connection that is kept until the transport is closed', async () => {
+    const ends: Promise<void>[] = []
+    const { receiver, send, transport } = await against(peer => {
+      ends.push(peer.closed)
+      return answering(ok)(peer)
+    })
     for (let count = 0; count < 20; count += 1) await send()
+    // The next request may be there before the connection is put back; then there are two, and no more.
     expect(receiver.connections()).toBeLessThanOrEqual(2)
+    await transport.close?.()
+    await Promise.all(ends)
   })
 
   it.each(['key', 'schlüssel"\\😀'])(
@@ -128,6 +135,10 @@ describe('no answer', () => {
     ['reset', afterRequest(peer => peer.reset())],
     ['closed', afterRequest(peer => peer.end())],
     ['not HTTP', afterRequest(peer => peer.send('SSH-2.0-OpenSSH_9.6\r\n\r\n'))],
+    [
+      'another protocol',
+      afterRequest(peer => peer.send('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')),
+    ],
   ])('%s', async (_, script) => {
     const { send } = await against(script)
     expect(await send()).toMatchObject({
@@ -144,6 +155,14 @@ describe('no answer', () => {
     )
     const trouble = { code: 'timeout', detail: 'The endpoint was not reached: no answer within 50 ms.' }
     expect(await send()).toEqual({ kind: 'retry', trouble, retryAfterMs: undefined })
+  })
+
+  it('a certificate that nobody vouches for: nothing is sent', async () => {
+    const receiver = closing(await startReceiver(answering(ok), selfSigned()))
+    const options = { url: receiver.url('/v1/batch'), writeKey: 'key', timeoutMs: 10_000, now: () => sentAt }
+    const sending = createHttpTransport(options).send(batch, 0, new AbortController().signal)
+    expect(await sending).toMatchObject({ kind: 'retry', trouble: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' } })
+    expect(receiver.requests).toEqual([])
   })
 
   it('ended from outside: the connection is dropped', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { createAuthority } from '../../support/certificates.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { type Consumer, installPacked } from '../../support/packed-library.ts'
 import { answer, answering, type Script, startReceiver } from '../../support/scripted-receiver.ts'
@@ -70,6 +71,15 @@ describe('a script', () => {
     const { code, stderr } = await consumer.node(file)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(messages().map(({ event }) => event)).toEqual(Array.from({ length: 50 }, (_each, n) => `E${n}`))
+  })
+
+  it('over TLS it is the same, with the authorities that Node trusts', async () => {
+    const authority = createAuthority()
+    const receiver = closing(await startReceiver(answering(ok), authority.issue({ names: ['127.0.0.1'] })))
+    await consumer.write('authority.pem', authority.cert)
+    await consumer.write('tls.mjs', threeLines(`https://127.0.0.1:${receiver.port}`))
+    const { code, stderr } = await consumer.node('tls.mjs', { NODE_EXTRA_CA_CERTS: './authority.pem' })
+    expect({ code, stderr, requests: receiver.requests.length }).toEqual({ code: 0, stderr: '', requests: 3 })
   })
 
   it('a fault of the endpoint does not lose messages at the end', async () => {
