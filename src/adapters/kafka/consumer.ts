@@ -22,11 +22,14 @@ export interface ConsumerDeps {
   readonly onPositionLost: (loss: LostPosition) => void
   /** How old the view of partitions and leaders may be; half a minute. */
   readonly metadataMaxAgeMs?: number
+  /**
+   * How soon at the latest a resumed partition is fetched, and a rebalance noticed: so long a broker keeps a fetch that has nothing to
+   * answer with. Each costs by the number of partitions, also in an idle process.
+   */
+  readonly maxWait: DurationMs
 }
 
 const groupTiming = { sessionTimeout: 6_000, heartbeatInterval: 500, rebalanceTimeout: 15_000 }
-/** How soon at the latest a resumed partition is fetched, and a rebalance noticed. */
-const maxWaitTimeInMs = 100
 /** Bounds what is thrown away when a partition is paused during a fetch. */
 const fetchSize = { maxBytesPerPartition: 1024 * 1024, maxBytes: 8 * 1024 * 1024 }
 /** Answers by which the brokers show that they still serve us as a member. */
@@ -215,7 +218,7 @@ function createKafkajsConsumer(deps: ConsumerDeps, member: Member): Consumer {
     groupId: deps.groupId,
     ...groupTiming,
     ...fetchSize,
-    maxWaitTimeInMs,
+    maxWaitTimeInMs: deps.maxWait,
     metadataMaxAge: deps.metadataMaxAgeMs ?? metadataMaxAgeMs,
     allowAutoTopicCreation: false,
     retry: consumerRetry,

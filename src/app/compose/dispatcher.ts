@@ -1,8 +1,12 @@
 import { createConsumer } from '../../adapters/kafka/consumer.ts'
 import { createChosenTransport } from '../../adapters/webhook/choose.ts'
 import type { LogConsumer } from '../../core/ports.ts'
+import { type DurationMs, durationMs } from '../../core/units.ts'
 import { createDispatcherService } from '../../services/dispatcher/service.ts'
 import type { Foundation, RunningPart } from './foundation.ts'
+
+/** The shortest tier is 10 s, and the retry topics have most of the partitions: they are asked less often. */
+const maxWait = { live: durationMs(100), retries: durationMs(500) }
 
 /** Events to webhooks. Resolves when both groups have been joined. */
 export async function startDispatcher(foundation: Foundation): Promise<RunningPart> {
@@ -13,9 +17,9 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
     clock,
   })
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
-  const consumerOf = (groupId: string, names: readonly string[]): LogConsumer =>
+  const consumerOf = (groupId: string, names: readonly string[], maxWait: DurationMs): LogConsumer =>
     createConsumer({
-      ...{ kafka, groupId, topics: names, clock, logger, onFatal },
+      ...{ kafka, groupId, topics: names, clock, logger, onFatal, maxWait },
       onPositionLost: loss => {
         logger.error(loss, 'records gone before they were read: retention is too short, or the log was cut')
         metrics.positionsLost.inc({ topic: loss.topic }, Math.max(0, loss.to - loss.from))
@@ -25,8 +29,8 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
   const tiers = foundation.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
   const dispatcher = createDispatcherService({
     ...foundation,
-    live: consumerOf(topics.dispatcherGroup, [topics.events]),
-    retries: consumerOf(topics.retriesGroup, tiers),
+    live: consumerOf(topics.dispatcherGroup, [topics.events], maxWait.live),
+    retries: consumerOf(topics.retriesGroup, tiers, maxWait.retries),
     transport,
     delivery: settings.delivery,
     routing: () => live().routing,

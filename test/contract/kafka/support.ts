@@ -19,6 +19,7 @@ import type {
   RecordBatch,
   TopicPartition,
 } from '../../../src/core/ports.ts'
+import { durationMs } from '../../../src/core/units.ts'
 
 export const silent: Logger = {
   isLevelEnabled: () => false,
@@ -183,6 +184,7 @@ export type Overrides = Partial<ConsumerDeps>
 
 export function consumer(topics: readonly string[], options: Overrides = {}): LogConsumer {
   const created = createConsumer({
+    maxWait: durationMs(100),
     kafka: kafka(),
     groupId: uniqueName(),
     topics,
