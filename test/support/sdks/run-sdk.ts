@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Call } from './calls.ts'
+import type { Place } from './drivers.ts'
+
+export interface Sdk {
+  readonly name: string
+  /** To what it adds something of its own before it sends: the properties of a call, its integrations. */
+  readonly addsTo: readonly (Call['type'] | 'integrations')[]
+}
+
+export const sdks: readonly Sdk[] = [
+  { name: '@segment/analytics-node', addsTo: ['page'] },
+  { name: 'analytics-node', addsTo: [] },
+  { name: '@rudderstack/rudder-sdk-node', addsTo: [] },
+  { name: '@customerio/cdp-analytics-node', addsTo: ['page'] },
+  { name: '@jitsu/js', addsTo: [] },
+  { name: '@jitsu/js, server to server', addsTo: [] },
+  { name: '@segment/analytics-next', addsTo: ['page', 'integrations'] },
+]
+
+const main = new URL('drive.ts', import.meta.url).pathname
+
+/** Lets an SDK make its calls, in a process of its own; resolves with them when all are sent. */
+export async function runSdk(name: string, { url, writeKey }: Place): Promise<readonly Call[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, name, url, writeKey], { timeout: 30_000 })
+  return JSON.parse(stdout)
+}
