@@ -3,7 +3,7 @@ import { type FileContents, type NamedFile, namedFiles } from './files.ts'
 import type { SettingsProblem } from './problem.ts'
 import { resolve } from './resolve.ts'
 import { distinctListeners, keptSchedule } from './rules/limits.ts'
-import { knownNames, uniqueNames, uniqueWebhookLabels } from './rules/names.ts'
+import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './rules/names.ts'
 import type { Rule } from './rules/rule.ts'
 import { clientCertificate, readableFiles, secretsGivenOnce, uniqueWriteKeys } from './rules/secrets.ts'
 import { allowedHeaders, allowedTargets, uniqueUrls } from './rules/targets.ts'
@@ -22,6 +22,7 @@ export type SettingsResult =
 
 const rules: readonly Rule[] = [
   uniqueNames,
+  distinctProperties,
   uniqueWebhookLabels,
   knownNames,
   readableFiles,

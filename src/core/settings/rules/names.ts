@@ -1,3 +1,4 @@
+import { propertyOf } from '../../audience/name.ts'
 import type { Path, SettingsProblem } from '../problem.ts'
 import { didYouMean } from '../shape.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'
@@ -18,6 +19,23 @@ export const uniqueNames: Rule = config => [
     'is also the name of another audience',
   ),
 ]
+
+/** Audiences are told apart by the property that their names become. */
+export const distinctProperties: Rule = config => {
+  const first = new Map<string, { readonly name: string; readonly path: Path }>()
+  return (config.audiences?.list ?? []).flatMap((audience, index): readonly SettingsProblem[] => {
+    const name = audience?.name
+    if (name === undefined) return []
+    const path: Path = ['audiences', 'list', index, 'name']
+    const property = propertyOf(name)
+    if (property === undefined) return [{ path, message: 'needs a letter or a digit to name a property by' }]
+    const taken = first.get(property)
+    if (taken === undefined) first.set(property, { name, path })
+    // The same name twice is told of by `uniqueNames`.
+    if (taken === undefined || taken.name === name) return []
+    return [{ path, message: `becomes ${property}, as another audience's name does`, first: taken.path }]
+  })
+}
 
 /** A webhook's label is its id or else its position; two of one destination must not share one. */
 export const uniqueWebhookLabels: Rule = config =>

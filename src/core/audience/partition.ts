@@ -1,0 +1,242 @@
+import { audiencesSource } from '../delivery/route.ts'
+import { assertNever, type DurationMs, type EpochMs, epochMs } from '../units.ts'
+import type { Change, IgnoredReason, Occasion } from './change.ts'
+import type { AudienceDirectory } from './directory.ts'
+import { identifyOf } from './identify.ts'
+import type { AudienceInput } from './input.ts'
+import { type Membership, type MembershipInput, step } from './membership.ts'
+import { PackedMemberships } from './packed-memberships.ts'
+import {
+  fromMarkRecord,
+  fromMembershipRecord,
+  type MemberKey,
+  type MembershipRecord,
+  parseMembershipKey,
+} from './record.ts'
+import { type AudienceMark, beginsSync, begun, closed, noMark, raised, staleReason, syncBegan } from './sync.ts'
+import { absentValue } from './value.ts'
+
+interface Deps {
+  readonly directory: () => AudienceDirectory
+  /** Whether a deletion stops what is from this time about the user. */
+  readonly stops: (about: {
+    userId: string
+    sourceId: string
+    receivedAt: EpochMs
+  }) => 'user_deleted' | 'suppressed' | undefined
+  /** So long after it was sent a change counts as undelivered when nothing was heard of it: the retry window and an hour. */
+  readonly expiry: DurationMs
+  /** End of the input partition at the start: a state from beyond it is of another log, and this one began anew. */
+  readonly inputEnd: number
+}
+
+type Input<Kind extends AudienceInput['kind']> = Extract<AudienceInput, { kind: Kind }>
+
+/** The memberships of one partition of users, and what each input makes of them. */
+export class AudiencePartition {
+  readonly #deps: Deps
+  /** By audience, then by destination. */
+  readonly #members = new Map<string, Map<string, PackedMemberships>>()
+  readonly #marks = new Map<string, AudienceMark>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Takes a record of the memberships topic, undefined for a tombstone: all of them in their order, before the first input. False: it is
+   * none of ours, and changed nothing.
+   */
+  restore(key: string, record: MembershipRecord | undefined): boolean {
+    const about = parseMembershipKey(key)
+    if (about === undefined) return false
+    if ('userId' in about) {
+      const state = record && fromMembershipRecord(record)
+      if (state === undefined && record !== undefined) return false
+      this.#put(about, state && this.#placed(state))
+    } else {
+      const mark = record && fromMarkRecord(record)
+      if (mark === undefined && record !== undefined) return false
+      this.#marks.set(about.audience, mark === undefined ? noMark : this.#placed(mark))
+    }
+    return true
+  }
+
+  /** Whether every input before this one has to be done before it is taken, and this one before any after it. */
+  isFence(input: AudienceInput, at: EpochMs): boolean {
+    switch (input.kind) {
+      case 'observed':
+        return beginsSync(this.#markOf(input.audience), input)
+      case 'sync_ended':
+        return closed(this.#markOf(input.audience), input, 0, at) !== undefined
+      case 'reset':
+      case 'forgotten':
+        return true
+      case 'outcome':
+      case 'resend':
+        return false
+      default:
+        return assertNever(input)
+    }
+  }
+
+  /**
+   * What an input changes, in the order in which it is to be written, made as it is asked for: a sync's end may change millions. In
+   * memory a change holds once it is handed out. The inputs of one user are taken one after the other, each when the one before is done.
+   */
+  take(input: AudienceInput, on: Occasion): Iterable<Change> {
+    switch (input.kind) {
+      case 'observed':
+        return this.#observed(input, on)
+      case 'sync_ended':
+        return this.#syncEnded(input, on)
+      case 'outcome':
+        return this.#outcome(input, on)
+      case 'resend':
+        return this.#change(input, input, on)
+      case 'reset':
+        return this.#walk(input.audience, input.destination, input, on)
+      case 'forgotten':
+        return this.#forgotten(input.userId, on)
+      default:
+        return assertNever(input)
+    }
+  }
+
+  /** Memberships kept, and what they take in memory. */
+  size(): { readonly members: number; readonly bytes: number } {
+    const tables = [...this.#members.values()].flatMap(byDestination => [...byDestination.values()])
+    return {
+      members: tables.reduce((sum, table) => sum + table.size, 0),
+      bytes: tables.reduce((sum, table) => sum + table.bytes, 0),
+    }
+  }
+
+  *#observed(input: Input<'observed'>, on: Occasion): Iterable<Change> {
+    const { audience, userId } = input
+    const configured = this.#deps.directory().get(audience)
+    if (configured === undefined) return yield ignored('unknown_audience')
+    const mark = this.#markOf(audience)
+    const stale = staleReason(mark, input)
+    if (stale !== undefined) return yield ignored(stale)
+    if (beginsSync(mark, input)) yield this.#mark(audience, begun(mark, input, on.position))
+    // A list that was begun before the user was deleted says nothing about them, whenever it is read.
+    const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
+    if (stopped !== undefined) return yield ignored(stopped)
+    for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
+  }
+
+  *#syncEnded(input: Input<'sync_ended'>, on: Occasion): Iterable<Change> {
+    const { audience } = input
+    if (!this.#deps.directory().has(audience)) return yield ignored('unknown_audience')
+    const mark = this.#markOf(audience)
+    const stale = staleReason(mark, input)
+    if (stale !== undefined) return yield ignored(stale)
+    const after = closed(mark, input, on.position, on.at)
+    if (after === undefined) return
+    if (input.mode === 'full') yield* this.#walk(audience, undefined, input, on)
+    yield this.#mark(audience, after)
+    // Only now: what the new mark remembers must be written before anybody is forgotten for it.
+    yield* this.#walk(audience, undefined, { kind: 'swept' }, on)
+  }
+
+  *#outcome(input: Input<'outcome'>, on: Occasion): Iterable<Change> {
+    // Of somebody who was deleted, nothing is taken up again that was forgotten.
+    const stopped = this.#stateOf(input) === undefined ? this.#stopped(input.userId, 0) : undefined
+    if (stopped !== undefined) return yield ignored(stopped)
+    yield* this.#change(input, input, on)
+  }
+
+  *#forgotten(userId: string, on: Occasion): Iterable<Change> {
+    for (const [audience, byDestination] of this.#members) {
+      const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
+      // Read again, it may find those of a later life, which it does not end.
+      const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
+      const mark = raised(this.#markOf(audience), Math.max(0, ...versions), on.position)
+      // First: after a crash the user is forgotten once more, but nobody would know their versions any more.
+      if (mark !== undefined) yield this.#mark(audience, mark)
+      for (const destination of byDestination.keys())
+        yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
+    }
+  }
+
+  *#change(key: MemberKey, input: MembershipInput, on: Occasion): Iterable<Change> {
+    const change = this.#changeOf(key, input, on)
+    if (change === undefined) return
+    this.#put(key, change.state)
+    yield change
+  }
+
+  /** One input for all of an audience. */
+  *#walk(audience: string, only: string | undefined, input: MembershipInput, on: Occasion): Iterable<Change> {
+    for (const [destination, table] of this.#members.get(audience) ?? []) {
+      if (only !== undefined && only !== destination) continue
+      const gone: string[] = []
+      for (const userId of table.users()) {
+        const change = this.#changeOf({ audience, userId, destination }, input, on)
+        if (change === undefined) continue
+        if (change.state === undefined) gone.push(userId)
+        else table.set(userId, change.state)
+        yield change
+      }
+      for (const userId of gone) table.delete(userId)
+    }
+  }
+
+  #changeOf(key: MemberKey, input: MembershipInput, { position, at, now }: Occasion) {
+    const { audience: name, userId, destination } = key
+    const audience = this.#deps.directory().get(name)
+    const stepped = step(this.#stateOf(key), input, {
+      position,
+      at,
+      now: now(),
+      absent: audience?.absent ?? absentValue('audience'),
+      mark: this.#markOf(name),
+      isConnected: audience?.destinations.has(destination) ?? false,
+      expiry: this.#deps.expiry,
+    })
+    if (stepped.kind === 'unchanged') return undefined
+    const own = { audience: name, userId, destination }
+    if (stepped.kind === 'removed')
+      return { kind: 'membership', key: own, identify: undefined, state: undefined } as const
+    const { state, emit } = stepped
+    const identify = emit && audience && identifyOf(own, audience.property, emit, at)
+    return { kind: 'membership', key: own, identify, state } as const
+  }
+
+  #stateOf({ audience, userId, destination }: MemberKey): Membership | undefined {
+    return this.#members.get(audience)?.get(destination)?.get(userId)
+  }
+
+  #stopped(userId: string, time: number): IgnoredReason | undefined {
+    return this.#deps.stops({ userId, sourceId: audiencesSource, receivedAt: epochMs(time) })
+  }
+
+  #markOf(audience: string): AudienceMark {
+    return this.#marks.get(audience) ?? noMark
+  }
+
+  #mark(audience: string, mark: AudienceMark): Change {
+    this.#marks.set(audience, mark)
+    return { kind: 'mark', audience, mark }
+  }
+
+  #put({ audience, userId, destination }: MemberKey, state: Membership | undefined): void {
+    const byDestination = getOrAdd(this.#members, audience, () => new Map<string, PackedMemberships>())
+    const table = getOrAdd(byDestination, destination, () => new PackedMemberships())
+    if (state === undefined) table.delete(userId)
+    else table.set(userId, state)
+  }
+
+  #placed<T extends { readonly position: number }>(kept: T): T {
+    return kept.position < this.#deps.inputEnd ? kept : { ...kept, position: -1 }
+  }
+}
+
+const ignored = (reason: IgnoredReason): Change => ({ kind: 'ignored', reason })
+
+function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const value = map.get(key) ?? make()
+  map.set(key, value)
+  return value
+}
