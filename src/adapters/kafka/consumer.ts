@@ -145,6 +145,7 @@ class GroupConsumer implements LogConsumer {
       owned,
       handlers,
       flush: (group, limit) => commits.flush(group, limit),
+      take: batch => this.#take(batch, () => undefined, handlers),
       onJoined: this.#joined.resolve,
     })
     const commits = createCommits({

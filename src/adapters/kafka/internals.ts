@@ -77,6 +77,7 @@ export interface ConsumerGroup {
   readonly coordinator: Broker
   readonly generationId: number
   readonly memberId: string | null
+  getNodeIds(): readonly string[]
   assigned(): readonly { readonly topic: string; readonly partitions: readonly number[] }[]
   pause(partitions: readonly { topic: string; partitions: readonly number[] }[]): void
   resume(partitions: readonly { topic: string; partitions: readonly number[] }[]): void

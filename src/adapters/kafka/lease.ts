@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/ports.ts'
+import { codeOfThrown } from './errors.ts'
 import type { ConsumerGroup } from './internals.ts'
 
 /** As often as kafkajs would. */
@@ -52,10 +53,16 @@ export class Lease {
     this.#sentAt = sentAt
     try {
       await coordinator.heartbeat({ groupId, memberId, groupGenerationId: generationId })
+      this.#confirm(sentAt)
     } catch (error) {
-      this.#sentAt = Number.NEGATIVE_INFINITY
+      // The coordinator looks first whether it knows us and our generation.
+      if (codeOfThrown(error) === 'REBALANCE_IN_PROGRESS') this.#confirm(sentAt)
+      else this.#sentAt = Number.NEGATIVE_INFINITY
       throw error
     }
+  }
+
+  #confirm(sentAt: number): void {
     const held = this.holds
     this.#confirmedAt = sentAt
     if (!held && this.holds) this.#onConfirmed()

@@ -7,6 +7,7 @@ import { cureEmptyBatch } from './patches/empty-batch.ts'
 import { hookGroups, keepAssignments } from './patches/group-hooks.ts'
 import { cureHugeBatch } from './patches/huge-batch.ts'
 import { cureIdleTimer } from './patches/idle-timer.ts'
+import { separateJoins } from './patches/join-connection.ts'
 import { cureLateBatch } from './patches/late-batch.ts'
 import { cureRequestTimer } from './patches/request-timer.ts'
 
@@ -14,6 +15,7 @@ import { cureRequestTimer } from './patches/request-timer.ts'
 const patchedVersion = '2.2.4'
 
 const cures = [
+  separateJoins,
   cureEmptyBatch,
   cureHugeBatch,
   cureAbortedRecords,

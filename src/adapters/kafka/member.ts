@@ -13,8 +13,9 @@ import { codeOfThrown, KafkaError } from './errors.ts'
 import { GivingUp } from './giving-up.ts'
 import type { Batch, ConsumerGroup } from './internals.ts'
 import { Lease } from './lease.ts'
-import { byTopic, type OwnedPartition, type Partitions, partitionOf, positionOf } from './partitions.ts'
-import { assignmentFrom, type GroupHooks } from './patches/group-hooks.ts'
+import { Meanwhile } from './meanwhile.ts'
+import { byTopic, type OwnedPartition, type Partitions, partitionOf, positionOf, showPositions } from './partitions.ts'
+import { assignmentFrom, fetchUnhooked, type GroupHooks } from './patches/group-hooks.ts'
 
 /** A part of the log that cannot be read: deleted before it was, or cut off. */
 export interface LostPosition extends TopicPartition {
@@ -28,6 +29,8 @@ export interface MemberDeps {
   readonly handlers: LogConsumerHandlers
   /** Commits what is done; the old generation's last word before a rejoin. */
   readonly flush: (group: ConsumerGroup, limit: DurationMs) => Promise<boolean>
+  /** Hands over what a fetch has brought. */
+  readonly take: (batch: Batch) => Promise<void>
   readonly onJoined: () => void
   readonly onPositionLost: (loss: LostPosition) => void
   readonly clock: Clock
@@ -44,6 +47,7 @@ export class Member implements GroupHooks, Seat {
   readonly #deps: MemberDeps
   readonly #lease: Lease
   readonly #givingUp: GivingUp
+  readonly #meanwhile: Meanwhile
   /** The group since our last join began. */
   #group: ConsumerGroup | undefined
   #settled: ConsumerGroup | undefined
@@ -57,6 +61,7 @@ export class Member implements GroupHooks, Seat {
     this.#deps = deps
     this.#lease = new Lease(deps.clock, () => deps.handlers.onConfirmed())
     this.#givingUp = new GivingUp(deps)
+    this.#meanwhile = new Meanwhile({ ...deps, fetch: fetchUnhooked, beat: group => this.#lease.beat(group) })
   }
 
   /** Whether we are a member for sure, so that nobody else can have what is ours. */
@@ -175,7 +180,8 @@ export class Member implements GroupHooks, Seat {
     // The old generation's last word.
     if (this.#settled === group) await this.#deps.flush(group, lastCommitLimit)
     this.#settled = undefined
-    await joinAnew(join)
+    this.#meanwhile.begin(group)
+    await joinAnew(join).finally(() => this.#meanwhile.end())
     const change = await this.#askForChange(group)
     if (this.#isEnded) {
       await group.leave()
@@ -213,13 +219,10 @@ export class Member implements GroupHooks, Seat {
     if (lost.length > 0) handlers.onRevoked(lost.map(partitionOf))
     for (const partition of gained) owned.add(partition)
     for (const partition of owned.all()) partition.isLeaving = false
-    // All of them: kafkajs was not told of what was resumed while it joined.
-    group.resume(byTopic([...lost, ...owned.all()], ({ partition }) => partition))
+    group.resume(byTopic(lost, ({ partition }) => partition))
     if (gained.length > 0) handlers.onAssigned(gained.map(positionOf))
-    for (const partition of owned.all()) {
-      if (partition.paused) group.pause([{ topic: partition.topic, partitions: [partition.partition] }])
-      group.seek({ ...partitionOf(partition), offset: String(partition.next) })
-    }
+    // Of all of them: kafkajs was not told of what was resumed while it joined.
+    showPositions(group, owned.all())
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Position, TopicPartition } from '../../core/ports.ts'
+import type { ConsumerGroup } from './internals.ts'
 
 /** What the group has committed of a partition. */
 export interface Committed {
@@ -49,6 +50,15 @@ export const positionOf = ({ topic, partition, next, committed }: OwnedPartition
   offset: next,
   metadata: committed?.metadata ?? '',
 })
+
+/** Tells kafkajs from where to fetch each of them, and which not at present. */
+export function showPositions(group: ConsumerGroup, all: readonly OwnedPartition[]): void {
+  group.resume(byTopic(all, ({ partition }) => partition))
+  for (const owned of all) {
+    if (owned.paused) group.pause([{ topic: owned.topic, partitions: [owned.partition] }])
+    group.seek({ ...partitionOf(owned), offset: String(owned.next) })
+  }
+}
 
 /** As kafkajs wants them: the partitions of each topic together. */
 export function byTopic<Item extends TopicPartition, Partition>(

@@ -24,6 +24,7 @@ export function setGroupHooks(cluster: Cluster, hooks: GroupHooks): void {
 export function hookGroups(): void {
   const { prototype } = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup')
   const { joinAndSync, fetch, heartbeat, recoverFromOffsetOutOfRange } = prototype
+  fetchOf = fetch
 
   prototype.joinAndSync = function (this: ConsumerGroup) {
     const join = (): Promise<void> => joinAndSync.call(this)
@@ -41,6 +42,15 @@ export function hookGroups(): void {
   prototype.recoverFromOffsetOutOfRange = function (this: ConsumerGroup, error) {
     return hooksOf.get(this.cluster)?.outOfRange(this, error) ?? recoverFromOffsetOutOfRange.call(this, error)
   }
+}
+
+let fetchOf: ConsumerGroup['fetch'] | undefined
+
+/** One fetch from one broker, past the hooks: for while a join is under way. */
+export async function fetchUnhooked(group: ConsumerGroup, nodeId: string): Promise<readonly Batch[]> {
+  const batches = (await fetchOf?.call(group, nodeId)) ?? []
+  batches.forEach(showFiltered)
+  return batches
 }
 
 /** By coordinator, of which each consumer has its own connection. */

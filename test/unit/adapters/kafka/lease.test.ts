@@ -82,3 +82,19 @@ it('who is no member sends none', async () => {
   await beat()
   expect([answers.length, lease.holds]).toEqual([0, false])
 })
+
+it('is renewed by a coordinator that asks for a join: it has looked whether it knows us', async () => {
+  const { answers, lease, beat } = setUp()
+  const beating = beat()
+  answers[0]?.reject(Object.assign(new Error('rebalance'), { type: 'REBALANCE_IN_PROGRESS' }))
+  await expect(beating).rejects.toThrow('rebalance')
+  expect(lease.holds).toBe(true)
+})
+
+it.each(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP'])('is not by %s', async type => {
+  const { answers, lease, beat } = setUp()
+  const beating = beat()
+  answers[0]?.reject(Object.assign(new Error('no'), { type }))
+  await expect(beating).rejects.toThrow('no')
+  expect(lease.holds).toBe(false)
+})

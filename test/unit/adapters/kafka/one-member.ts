@@ -73,6 +73,7 @@ export function setUp() {
       note('flush')
       return state.flush()
     },
+    take: async () => undefined,
     onJoined: () => note('joined'),
     onPositionLost: loss => losses.push(loss),
     clock,
