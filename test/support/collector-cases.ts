@@ -69,15 +69,16 @@ interface Options {
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
   readonly port?: number
+  readonly host?: string
 }
 
 /** The HTTP side of the collector before an API, on a free port. */
 export async function startCollector(
   api: TrackingApi,
-  { maxBodyBytes = 65_536, limits = {}, logger = quiet, port = 0 }: Options = {},
+  { maxBodyBytes = 65_536, limits = {}, logger = quiet, port = 0, host = '127.0.0.1' }: Options = {},
 ) {
   const { metrics, text } = createMetrics()
-  const listen = { host: '127.0.0.1', port }
+  const listen = { host, port }
   const server = createTrackingServer({ listen, api, maxBodyBytes, limits, clock: systemClock, logger, metrics })
   const url = await server.start()
   return {

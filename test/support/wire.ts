@@ -31,7 +31,7 @@ export interface Wire {
 /** Connects to a base URL. One character a byte in everything that is text. */
 export function connect(url: string): Promise<Wire> {
   const { hostname, port } = new URL(url)
-  const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  const socket = net.connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), allowHalfOpen: true })
   return new Promise((resolve, reject) => {
     socket.once('error', reject)
     socket.once('connect', () => resolve(createWire(socket)))

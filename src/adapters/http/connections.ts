@@ -22,53 +22,58 @@ interface State extends Connection {
 }
 
 export interface Connections {
+  /** Follows what happens on a server that does not listen yet. */
+  follow(server: Server): void
   of(request: IncomingMessage): Connection
   /** Whether there is room to keep a connection open after its answer. */
   mayStay(): boolean
   /** From now on no connection stays; those without a request are closed. */
   closeIdle(): void
+  /** Breaks off all of them. */
+  closeAll(): void
 }
 
 interface Deps {
-  readonly server: Server
   readonly limits: HttpLimits
   readonly clock: Clock
   readonly onAnswer: (answer: Answer) => void
 }
 
-/** Follows the connections of a server, and answers what is no HTTP or comes too slowly, in the same form as everything else. */
-export function trackConnections({ server, limits, clock, onAnswer }: Deps): Connections {
+/** Follows the connections of servers, and answers what is no HTTP or comes too slowly, in the same form as everything else. */
+export function createConnections({ limits, clock, onAnswer }: Deps): Connections {
   const states = new Map<Socket, State>()
   let closing = false
 
-  server.prependListener('connection', (socket: Socket) => {
-    states.set(socket, { underWay: 0, isLast: false, current: undefined, onBroken: undefined })
-    socket.once('close', () => states.delete(socket))
-  })
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const state = stateOf(request.socket)
-    state.underWay += 1
-    state.current = request
-    response.once('close', () => {
-      state.underWay -= 1
+  function follow(server: Server): void {
+    server.prependListener('connection', (socket: Socket) => {
+      states.set(socket, { underWay: 0, isLast: false, current: undefined, onBroken: undefined })
+      socket.once('close', () => states.delete(socket))
     })
-  })
-  server.on('clientError', (error: ParserError, socket: Socket) => {
-    const state = states.get(socket)
-    // The parser reports again with every piece that follows.
-    if (state === undefined || state.isLast) return
-    state.isLast = true
-    if (!socket.writable || isConnectionError(error)) socket.destroy()
-    else if (state.current?.complete === false) breakOff(state, socket, answerTo(error))
-    // What came before is answered, and that answer is the last.
-    else if (state.underWay === 0) refuse(socket, error)
-  })
-  server.on('connect', (_request, socket: Socket) => {
-    const state = states.get(socket)
-    if (state?.underWay === 0)
-      farewell(socket, problem('method_not_allowed', 'This is no proxy.', { allow: everyMethod }))
-    else if (state !== undefined) state.isLast = true
-  })
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+      const state = stateOf(request.socket)
+      state.underWay += 1
+      state.current = request
+      response.once('close', () => {
+        state.underWay -= 1
+      })
+    })
+    server.on('clientError', (error: ParserError, socket: Socket) => {
+      const state = states.get(socket)
+      // The parser reports again with every piece that follows.
+      if (state === undefined || state.isLast) return
+      state.isLast = true
+      if (!socket.writable || isConnectionError(error)) socket.destroy()
+      else if (state.current?.complete === false) breakOff(state, socket, answerTo(error))
+      // What came before is answered, and that answer is the last.
+      else if (state.underWay === 0) refuse(socket, error)
+    })
+    server.on('connect', (_request, socket: Socket) => {
+      const state = states.get(socket)
+      if (state?.underWay === 0)
+        farewell(socket, problem('method_not_allowed', 'This is no proxy.', { allow: everyMethod }))
+      else if (state !== undefined) state.isLast = true
+    })
+  }
 
   function stateOf(socket: Socket): State {
     const state = states.get(socket)
@@ -98,11 +103,15 @@ export function trackConnections({ server, limits, clock, onAnswer }: Deps): Con
   }
 
   return {
+    follow,
     of: request => stateOf(request.socket),
     mayStay: () => !closing && states.size <= limits.connections / 2,
     closeIdle() {
       closing = true
       for (const [socket, { underWay }] of states) if (underWay === 0) socket.destroySoon()
+    },
+    closeAll() {
+      for (const socket of states.keys()) socket.destroy()
     },
   }
 }

@@ -1,11 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings.ts'
 import { type Answer, problem } from './answers.ts'
-import { type Connections, everyMethod, trackConnections } from './connections.ts'
+import { type Connections, createConnections, everyMethod } from './connections.ts'
 import { isPreflight, preflight } from './cors.ts'
 import type { HttpLimits } from './limits.ts'
+import { createNodeServer } from './node-server.ts'
 import { createSend, type Send } from './sending.ts'
 
 interface Deps {
@@ -37,11 +41,16 @@ export interface HttpServer {
  */
 export function createHttpServer(deps: Deps): HttpServer {
   const { listen, limits, clock, logger, onAnswer } = deps
-  const app = createApp(limits, (error, request, reply) => send(request, reply, answerToBadUrl(error)))
-  const connections = trackConnections({ server: app.server, limits, clock, onAnswer })
+  const connections = createConnections({ limits, clock, onAnswer })
   const send = createSend({ connections, limits, clock, onAnswer })
-  watchConnections(deps, app)
-  takeExpectations(app)
+  const onDrop = logDrops(deps)
+  const serverFor = (handler: RequestListener): Server => {
+    const server = createNodeServer(handler, limits).on('drop', onDrop)
+    connections.follow(server)
+    return server
+  }
+  const app = createApp(serverFor, (error, request, reply) => send(request, reply, answerToBadUrl(error)))
+  const others: Server[] = []
 
   app.addHook('onRequest', (request, reply, done) => {
     const refusal = refusalOf(request.raw, connections.of(request.raw).underWay, limits)
@@ -67,65 +76,68 @@ export function createHttpServer(deps: Deps): HttpServer {
     connections,
     send,
     fail,
-    start: () => app.listen({ host: listen.host, port: listen.port }),
+    async start() {
+      const url = await app.listen({ host: listen.host, port: listen.port })
+      if (listen.host === 'localhost') others.push(...(await listenBeside(app, serverFor, logger)))
+      return url
+    },
     async stop() {
-      const cancel = clock.after(limits.drain, () => app.server.closeAllConnections())
+      const cancel = clock.after(limits.drain, connections.closeAll)
       connections.closeIdle()
-      await app.close()
+      await Promise.all([app.close(), ...others.map(server => once(server.close(), 'close'))])
       cancel()
     },
   }
 }
 
+type ServerFor = (handler: RequestListener) => Server
+
 function createApp(
-  limits: HttpLimits,
-  onFrameworkError: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void,
+  serverFactory: ServerFor,
+  frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void,
 ): FastifyInstance {
   const app = fastify({
-    http: {
-      maxHeaderSize: limits.headBytes,
-      headersTimeout: limits.headTimeout,
-      requestTimeout: limits.requestTimeout,
-      connectionsCheckingInterval: limits.checkEvery,
-      requireHostHeader: false,
-    },
-    requestTimeout: limits.requestTimeout,
-    keepAliveTimeout: limits.keepAlive,
-    connectionTimeout: limits.silence,
+    serverFactory,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
     // Answered in connections.ts, which knows what else is going on on the connection.
     clientErrorHandler: () => {},
-    frameworkErrors: onFrameworkError,
+    frameworkErrors,
   })
   // Bodies are read by the handlers, by content: fastify would go by Content-Type, and refuse one that it cannot read.
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
-  // Fields beyond Node's own bound would be dropped silently; here they are refused.
-  app.server.maxHeadersCount = 0
-  // Who closes its side when it has sent everything gets its answer.
-  Object.assign(app.server, { httpAllowHalfOpen: true })
-  app.server.maxConnections = limits.connections
   return app
+}
+
+/** `localhost` has an address of each family, and clients try either first. One that cannot be had is no failure. */
+async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: Logger): Promise<readonly Server[]> {
+  const { address: taken, port } = app.server.address() as AddressInfo
+  const listening: Server[] = []
+  for (const { address } of await lookup('localhost', { all: true })) {
+    if (address === taken) continue
+    const server = serverFor((request, response) => app.routing(request, response))
+    try {
+      await once(server.listen({ host: address, port }), 'listening')
+      listening.push(server)
+    } catch (error) {
+      logger.warn({ address, port, error: String(error) }, 'localhost has an address that cannot be listened on')
+    }
+  }
+  return listening
 }
 
 const dropsLoggedEveryMs = 60_000
 
-function watchConnections({ limits, clock, logger }: Deps, app: FastifyInstance): void {
+function logDrops({ limits, clock, logger }: Deps): () => void {
   let dropped = 0
   let loggedAt = Number.NEGATIVE_INFINITY
-  app.server.on('drop', () => {
+  return () => {
     dropped += 1
     if (clock.monotonic() - loggedAt < dropsLoggedEveryMs) return
     loggedAt = clock.monotonic()
     logger.warn({ connections: limits.connections, dropped }, 'too many connections: new ones are dropped')
-  })
-}
-
-/** Every expectation goes the way of all requests: `100-continue` is answered when the body is wanted. */
-function takeExpectations({ server }: FastifyInstance): void {
-  for (const event of ['checkContinue', 'checkExpectation'])
-    server.on(event, (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response))
+  }
 }
 
 /** What is wrong with a request whatever its path is. */

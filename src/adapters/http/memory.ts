@@ -50,6 +50,7 @@ export class ByteStore {
   add(piece: Buffer): 'kept' | 'too_large' | 'no_memory' {
     const { limit, memory, expected } = this.#options
     const length = this.#length + piece.length
+    if (piece.length === 0) return 'kept'
     if (length > limit) return 'too_large'
     if (piece.length === expected) {
       // Nearly every body comes in one piece, which then needs no copy.

@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { TrackingAnswer } from '../../../src/core/tracking-api.ts'
 import { durationMs } from '../../../src/core/units.ts'
@@ -155,6 +156,22 @@ describe('stop', () => {
 })
 
 describe('start', () => {
+  it('on localhost: on every address that it has', async () => {
+    const addresses = await lookup('localhost', { all: true })
+    const collector = await startCollector(new ScriptedTrackingApi(), { host: 'localhost' })
+    const { port } = new URL(collector.url)
+    for (const { address, family } of addresses) {
+      const wire = await connected(`http://${family === 6 ? `[${address}]` : address}:${port}`)
+      await wire.send(post('/v1/t'))
+      expectAnswer(await wire.answer(), taken)
+      await wire.send('rubbish\r\n\r\n')
+      expectAnswer(await wire.answer(), problem(400, 'malformed_request', { close: true }))
+    }
+    const idle = await connected(collector.url)
+    await collector.stop()
+    await idle.closed
+  })
+
   it('fails where somebody else listens', async () => {
     const collector = await startCollector(new ScriptedTrackingApi())
     const port = Number(new URL(collector.url).port)
