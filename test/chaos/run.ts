@@ -100,7 +100,8 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
     for (const [name, code] of await stopAll(fleet))
       if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
   } finally {
-    problems.push(...(await commits.stop()))
+    const stepsBack = await commits.stop()
+    if (!scenario.commitsGoBack) problems.push(...stepsBack)
   }
   problems.push(...(await uncommitted(world)))
   return { injected, problems }

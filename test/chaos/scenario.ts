@@ -21,6 +21,11 @@ export interface Scenario {
   readonly delivery: { readonly schedule: readonly string[] }
   readonly faults: readonly Fault[]
   readonly limits: Limits
+  /**
+   * When all brokers were killed, the coordinator shows commits only as far as the last checkpoint of what was replicated (every 5 s), until
+   * its replicas have caught up: seen from outside, they go back and come again.
+   */
+  readonly commitsGoBack?: boolean
 }
 
 export interface Fault {

@@ -88,6 +88,7 @@ const ofBrokers: readonly Scenario[] = [
     shows: 'SIGKILL of all three brokers at once, then all come back, twice; retries under way',
     faults: times(2, restartBrokers),
     limits: { duplicates: 'counted', recoveryMs: 30_000 },
+    commitsGoBack: true,
   },
 ]
 
