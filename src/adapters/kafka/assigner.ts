@@ -23,6 +23,7 @@ export interface Seat {
 const name = 'hookline-cooperative'
 /** Of Kafka's encoding of subscriptions and assignments, which brokers and tools read too. */
 const version = 0
+const unreadable = { topics: [], userData: null }
 
 /**
  * Cooperative rebalancing (as in KIP-429) on kafkajs's way of joining: claims travel in the user data of the member's metadata, what is to
@@ -30,6 +31,14 @@ const version = 0
  */
 export function cooperativeAssigner(seat: Seat): (config: Parameters<PartitionAssigner>[0]) => Assigner {
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol
+  /** What cannot be read subscribes to nothing: it must not keep the others from being given what is theirs. */
+  const read = (metadata: Buffer): { topics: readonly string[]; userData: Buffer | null } => {
+    try {
+      return MemberMetadata.decode(metadata) ?? unreadable
+    } catch {
+      return unreadable
+    }
+  }
   return ({ cluster }) => ({
     name,
     version,
@@ -39,7 +48,7 @@ export function cooperativeAssigner(seat: Seat): (config: Parameters<PartitionAs
     }),
     assign: async ({ members }) => {
       const claimants = members.map(({ memberId, memberMetadata }) => {
-        const { topics, userData } = MemberMetadata.decode(memberMetadata) ?? { topics: [], userData: Buffer.alloc(0) }
+        const { topics, userData } = read(memberMetadata)
         return { memberId, topics, owned: ownedBy(userData, seat.generation()) }
       })
       const shares = shareOut(claimants, await partitionsOf(claimants, cluster))
@@ -63,7 +72,7 @@ export function surplusIn(assignment: Buffer | undefined): readonly TopicPartiti
 }
 
 /** A claim holds for the join right after the one it names: else others may have had the partitions in between. */
-function ownedBy(userData: Buffer, generation: number): readonly TopicPartition[] {
+function ownedBy(userData: Buffer | null, generation: number): readonly TopicPartition[] {
   const claim = parse(userData)
   return claim?.['generation'] === generation - 1 ? partitionsIn(claim['owned']) : []
 }

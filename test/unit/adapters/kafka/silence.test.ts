@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import type { KafkaClient } from '../../../../src/adapters/kafka/client.ts'
+import { createConsumer } from '../../../../src/adapters/kafka/consumer.ts'
+import type { LogConsumer } from '../../../../src/core/ports.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { quiet } from '../../../support/quiet-logger.ts'
+import { settle } from './one-member.ts'
+
+let started: LogConsumer | undefined
+afterEach(() => started?.stop())
+
+/** A consumer on a kafkajs that reports the answers it is told to, and is never a member of anything. */
+async function setUp() {
+  const clock = new ManualClock()
+  const listeners = new Map<string, (event: { payload: { apiName: string } }) => void>()
+  const consumer = {
+    events: { REQUEST: 'consumer.network.request', CRASH: 'consumer.crash' },
+    on: (event: string, listener: (event: { payload: { apiName: string } }) => void) => listeners.set(event, listener),
+    connect: async () => undefined,
+    subscribe: async () => undefined,
+    run: async () => undefined,
+    disconnect: async () => undefined,
+  }
+  started = createConsumer({
+    kafka: { consumer: () => consumer } as unknown as KafkaClient,
+    groupId: 'group',
+    topics: ['topic'],
+    clock,
+    logger: quiet,
+    onFatal: () => undefined,
+    onPositionLost: () => undefined,
+    maxWait: durationMs(100),
+  })
+  const idle = (): void => undefined
+  const handlers = { onAssigned: idle, onRecords: idle, onRevoked: idle, onConfirmed: idle }
+  started.start({ ...handlers, onRevoking: async () => undefined, positions: () => [] }).catch(idle)
+  await settle()
+  const answered = (apiName: string): void => listeners.get('consumer.network.request')?.({ payload: { apiName } })
+  return { clock, answered, silence: (): number => started?.silence() ?? Number.NaN }
+}
+
+describe('how long nothing was heard of the broker', () => {
+  it('counts from the start on: who never joins anything is silent too', async () => {
+    const { clock, silence } = await setUp()
+    expect(silence()).toBe(0)
+    await clock.advance(75_000)
+    expect(silence()).toBe(75_000)
+  })
+
+  it.each([
+    { apiName: 'Fetch', after: 0 },
+    { apiName: 'Heartbeat', after: 0 },
+    { apiName: 'SyncGroup', after: 0 },
+    // Somebody answers, but nothing shows that we are a member, or that records would come.
+    { apiName: 'Metadata', after: 75_000 },
+    { apiName: 'FindCoordinator', after: 75_000 },
+    { apiName: 'JoinGroup', after: 75_000 },
+    { apiName: 'ApiVersions', after: 75_000 },
+    { apiName: 'OffsetCommit', after: 75_000 },
+  ])('$after ms after 75 s and an answer to $apiName', async ({ apiName, after }) => {
+    const { clock, answered, silence } = await setUp()
+    await clock.advance(75_000)
+    answered(apiName)
+    expect(silence()).toBe(after)
+    await clock.advance(1_000)
+    expect(silence()).toBe(after + 1_000)
+  })
+})
