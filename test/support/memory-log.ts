@@ -9,7 +9,7 @@ import type {
   Position,
   RecordHeaders,
 } from '../../src/core/ports.ts'
-import { durationMs } from '../../src/core/units.ts'
+import { type DurationMs, durationMs } from '../../src/core/units.ts'
 
 /**
  * A log in memory behind the Kafka ports, for tests of services with a manual clock. It hands records over only in `poll`, and
@@ -170,7 +170,10 @@ export class MemoryConsumer implements LogConsumer {
     return this.#handlers
   }
 
-  silence(): ReturnType<typeof durationMs> {
-    return durationMs(0)
+  /** How long it has heard nothing of the broker. */
+  silentFor: DurationMs = durationMs(0)
+
+  silence(): DurationMs {
+    return this.silentFor
   }
 }

@@ -1,0 +1,220 @@
+import { expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import type { LogRecord } from '../../../../src/core/ports.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import { createPartitions } from '../../../../src/services/dispatcher/partitions.ts'
+import type { Shard } from '../../../../src/services/dispatcher/shard.ts'
+import { recordOf } from '../../../support/deliveries.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { type Fetch, OnePartition, partition } from '../../../support/one-partition.ts'
+import { type Kind, ShardOracle } from './shard-oracle.ts'
+
+const maxInFlight = 1
+const small = Buffer.alloc(10)
+const large = Buffer.alloc(1024 * 1024)
+
+/** Offsets ascend by gaps that are mostly none, sometimes small (markers) and now and then so large that the span is reached. */
+const gap = fc.oneof(
+  { weight: 12, arbitrary: fc.constant(0) },
+  { weight: 3, arbitrary: fc.nat(3) },
+  { weight: 1, arbitrary: fc.constant(6_500) },
+)
+const log = fc.array(
+  fc.record({
+    gap,
+    laterMs: fc.nat(2_000),
+    kind: fc.constantFrom<Kind[]>('waits', 'waits', 'waits', 'done at once', 'needs a schema'),
+    isLarge: fc.boolean(),
+  }),
+  { maxLength: 150, size: 'max' },
+)
+const fetch: fc.Arbitrary<Fetch> = fc.oneof(
+  fc.record({ count: fc.nat(40), withGap: fc.boolean(), again: fc.nat(3) }),
+  fc.record({ count: fc.nat(40), withGap: fc.boolean(), late: fc.constant(true) }),
+)
+const command = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('fetch' as const), fetch }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant('done' as const), which: fc.array(fc.nat(), { maxLength: 8 }) }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('learn' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('stray' as const), count: fc.nat(10) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('commit' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('revoke' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('assign' as const) }) },
+)
+type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
+
+const run = fc.record({
+  log,
+  /** After the last record. */
+  tail: fc.nat(3),
+  /** How long after its append a record is due; undefined: at once, without a look. */
+  delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
+  /** With 40 others a partition reaches its limits with 50 records and after less than a mebibyte. */
+  others: fc.constantFrom(0, 40),
+  commands: fc.array(command, { maxLength: 80, size: 'max' }),
+})
+type Run = typeof run extends fc.Arbitrary<infer T> ? T : never
+
+/** The shell and its oracle on the same log. */
+class Both {
+  readonly #clock = new ManualClock()
+  readonly #kinds = new Map<number, Kind>()
+  readonly #oracle: ShardOracle
+  readonly #consumer: OnePartition
+  readonly #partitions: ReturnType<typeof createPartitions>
+  readonly #open = new Map<number, { record: LogRecord; shard: Shard }>()
+  /** Of assignments before, not done when they ended. */
+  readonly #stale: { record: LogRecord; shard: Shard }[] = []
+  #taken: number[] = []
+  /** Also of assignments before. */
+  #waiting: Shard[] = []
+  #committed = { offset: 0, metadata: '' }
+
+  constructor({ log, tail, delayMs, others }: Run) {
+    let [offset, timestamp] = [-1, Number(this.#clock.now())]
+    const records = log.map(each => {
+      offset += 1 + each.gap
+      timestamp += each.laterMs
+      this.#kinds.set(offset, each.kind)
+      const value = each.isLarge ? large : small
+      return recordOf({ ...partition, offset, timestamp: epochMs(timestamp), key: null, value })
+    })
+    const end = offset + 1 + tail
+    this.#consumer = new OnePartition(records, end)
+    const dueAt = delayMs === undefined ? undefined : (of: LogRecord) => epochMs(of.timestamp + delayMs)
+    this.#partitions = createPartitions({
+      ...{ consumer: this.#consumer, clock: this.#clock, maxInFlight, dueAt },
+      onRecord: (record, shard) => this.#take(record, shard),
+      onTakenUp: () => undefined,
+      onRevoked: () => undefined,
+      onRelease: () => undefined,
+    })
+    const { handlers } = this.#partitions
+    void this.#consumer.start(handlers)
+    handlers.onAssigned(
+      Array.from({ length: others }, (_, each) => ({ topic: 'other', partition: each, offset: 0, metadata: '' })),
+    )
+    const kindOf = (of: number): Kind => this.#kinds.get(of) ?? 'waits'
+    this.#oracle = new ShardOracle({ records, end, kindOf, others, maxInFlight, delayMs, now: this.#clock.now() })
+  }
+
+  #take(record: LogRecord, shard: Shard): void {
+    this.#taken.push(record.offset)
+    this.#open.set(record.offset, { record, shard })
+    const kind = this.#kinds.get(record.offset)
+    if (kind === 'done at once') this.#done(record.offset)
+    if (kind !== 'needs a schema') return
+    this.#waiting.push(shard)
+    shard.hold('schema')
+  }
+
+  #done(offset: number): void {
+    const { record, shard } = this.#open.get(offset) ?? {}
+    this.#open.delete(offset)
+    if (record !== undefined) shard?.done(record)
+  }
+
+  async obey(command: Command): Promise<void> {
+    const [oracle, consumer] = [this.#oracle, this.#consumer]
+    switch (command.kind) {
+      case 'fetch':
+        // Beyond a seek nothing comes that was not asked for anew: that is the consumer's to drop.
+        return oracle.mayFetch(command.fetch) ? this.#fetch(command.fetch) : undefined
+      case 'done':
+        for (const which of command.which) this.#endOne(which)
+        return
+      case 'wait':
+        await this.#clock.advance(command.ms)
+        return oracle.wait(this.#clock.now())
+      case 'learn':
+        for (const shard of this.#waiting.splice(0)) shard.unhold('schema')
+        return oracle.learn()
+      case 'stray':
+        return oracle.isNotDue ? consumer.stray(command.count) : undefined
+      case 'commit':
+        return this.#commit()
+      case 'revoke':
+        consumer.revoke()
+        return this.#forget()
+      case 'assign':
+        this.#forget()
+        consumer.assign(this.#committed)
+        return oracle.assign(this.#committed)
+    }
+  }
+
+  #fetch(fetch: Fetch): void {
+    this.#oracle.fetch(fetch)
+    this.#consumer.fetch(fetch)
+  }
+
+  /** Of what is open, or now and then of what an earlier assignment left behind. */
+  #endOne(which: number): void {
+    if (which % 5 === 0) {
+      const [stale] = this.#stale.splice(which % Math.max(1, this.#stale.length), 1)
+      if (stale !== undefined) stale.shard.done(stale.record)
+      return
+    }
+    const offset = [...this.#open.keys()][which % Math.max(1, this.#open.size)]
+    if (offset === undefined) return
+    this.#oracle.done(offset)
+    this.#done(offset)
+  }
+
+  #commit(): void {
+    const position = this.#partitions.handlers.positions().find(({ topic }) => topic === partition.topic)
+    if (position !== undefined) this.#committed = position
+  }
+
+  #forget(): void {
+    this.#stale.push(...this.#open.values())
+    this.#open.clear()
+    this.#taken = []
+    this.#oracle.revoke()
+  }
+
+  /** What they both say of it now. */
+  agree(): void {
+    const position = this.#partitions.handlers.positions().find(({ topic }) => topic === partition.topic)
+    expect({
+      taken: this.#taken,
+      committable: position?.offset,
+      ...(position !== undefined && { next: this.#consumer.next, isPaused: this.#consumer.isPaused }),
+    }).toEqual(this.#oracle.view())
+  }
+
+  /** Lets everything come, fall due and end: then nothing of the log is left. */
+  async finish(): Promise<void> {
+    await this.obey({ kind: 'assign' })
+    for (let rounds = 0; !this.#oracle.isFinished && rounds < 2_000; rounds++) {
+      await this.obey({ kind: 'wait', ms: 60_000 })
+      await this.obey({ kind: 'learn' })
+      for (const offset of [...this.#open.keys()]) {
+        this.#oracle.done(offset)
+        this.#done(offset)
+      }
+      await this.obey({ kind: 'fetch', fetch: { count: 40, withGap: true } })
+      this.agree()
+    }
+    expect(this.#oracle.isFinished).toBe(true)
+  }
+}
+
+it('each record of a partition is taken up once an assignment, in order, none skipped, none before its time', async () => {
+  await fc.assert(
+    fc.asyncProperty(run, async given => {
+      const both = new Both(given)
+      await both.obey({ kind: 'assign' })
+      both.agree()
+      for (const each of given.commands) {
+        await both.obey(each)
+        both.agree()
+      }
+      await both.finish()
+    }),
+  )
+})

@@ -1,0 +1,154 @@
+import { backlogLimits } from '../../../../src/core/delivery/backlog.ts'
+import { parseDoneAhead } from '../../../../src/core/delivery/done-ahead.ts'
+import type { LogRecord } from '../../../../src/core/ports.ts'
+import type { Fetch } from '../../../support/one-partition.ts'
+
+/** What becomes of a record as soon as it is taken up. */
+export type Kind = 'waits' | 'done at once' | 'needs a schema'
+
+interface Given {
+  readonly records: readonly LogRecord[]
+  /** The offset behind them and the gap after them. */
+  readonly end: number
+  readonly kindOf: (offset: number) => Kind
+  /** Partitions that are ours besides. */
+  readonly others: number
+  readonly maxInFlight: number
+  /** After its append a record is due; undefined: at once, whatever its time. */
+  readonly delayMs: number | undefined
+  /** The time at the start. */
+  readonly now: number
+}
+
+/**
+ * What a partition is, without any cleverness: the whole log, how far it was handed over, and what of that was taken up. Everything
+ * else is looked up anew each time.
+ */
+export class ShardOracle {
+  readonly #given: Given
+  #now: number
+  #isAssigned = false
+  #taken: number[] = []
+  #done = new Set<number>()
+  /** Of those before us. */
+  #doneBefore: ReadonlySet<number> = new Set()
+  /** The offset behind what was handed over, and behind what was taken up of it. */
+  #fetched = 0
+  #received = 0
+  #isAtLimit = false
+  #needsSchema = false
+  #dueAt: number | undefined
+
+  constructor(given: Given) {
+    this.#given = given
+    this.#now = given.now
+  }
+
+  get isNotDue(): boolean {
+    return this.#isAssigned && this.#dueAt !== undefined
+  }
+
+  get isFinished(): boolean {
+    return this.#committable === this.#given.end
+  }
+
+  view() {
+    if (!this.#isAssigned) return { taken: [], committable: undefined }
+    return { taken: this.#taken, committable: this.#committable, next: this.#fetched, isPaused: this.#isHeld }
+  }
+
+  mayFetch({ late = false }: Fetch): boolean {
+    return this.#isAssigned && !this.isNotDue && (late || !this.#isHeld)
+  }
+
+  fetch({ count, withGap = false }: Fetch): void {
+    const ahead = this.#given.records.filter(({ offset }) => offset >= this.#fetched)
+    const last = ahead[Math.min(count, ahead.length) - 1]?.offset
+    if (withGap) this.#fetched = ahead[count]?.offset ?? this.#given.end
+    else if (last !== undefined) this.#fetched = last + 1
+    this.#goOn()
+  }
+
+  done(offset: number): void {
+    this.#done.add(offset)
+    if (!this.#isAtLimit || this.#reaches(0.5)) return
+    this.#isAtLimit = false
+    this.#goOn()
+  }
+
+  wait(now: number): void {
+    this.#now = now
+    // Nothing is left of what was handed over: it comes again.
+    if (this.#dueAt !== undefined && this.#dueAt <= now) this.#dueAt = undefined
+  }
+
+  learn(): void {
+    if (!this.#needsSchema) return
+    this.#needsSchema = false
+    this.#goOn()
+  }
+
+  revoke(): void {
+    this.#isAssigned = false
+  }
+
+  assign({ offset, metadata }: { readonly offset: number; readonly metadata: string }): void {
+    this.#isAssigned = true
+    this.#taken = []
+    this.#done = new Set()
+    this.#doneBefore = parseDoneAhead(offset, metadata)
+    this.#fetched = offset
+    this.#received = offset
+    this.#isAtLimit = false
+    this.#needsSchema = false
+    this.#dueAt = undefined
+  }
+
+  get #isHeld(): boolean {
+    return this.#isAtLimit || this.#needsSchema || this.#dueAt !== undefined
+  }
+
+  get #open(): readonly LogRecord[] {
+    return this.#given.records.filter(({ offset }) => this.#taken.includes(offset) && !this.#done.has(offset))
+  }
+
+  get #committable(): number {
+    return this.#open[0]?.offset ?? this.#received
+  }
+
+  #goOn(): void {
+    if (!this.#isAssigned || this.#dueAt !== undefined) return
+    const { records, kindOf, delayMs } = this.#given
+    const handedOver = records.filter(({ offset }) => offset >= this.#received && offset < this.#fetched)
+    for (const { offset, timestamp } of handedOver) {
+      if (this.#isHeld) return
+      const dueAt = delayMs === undefined ? this.#now : timestamp + delayMs
+      if (dueAt > this.#now) {
+        this.#dueAt = dueAt
+        this.#fetched = offset
+        return
+      }
+      this.#received = offset + 1
+      if (this.#doneBefore.has(offset)) continue
+      this.#taken.push(offset)
+      if (this.#reaches(1)) this.#isAtLimit = true
+      if (kindOf(offset) === 'needs a schema') this.#needsSchema = true
+      if (kindOf(offset) === 'done at once') this.#endAtOnce(offset)
+    }
+    // All that was handed over is taken up: so is the gap behind it.
+    this.#received = this.#fetched
+  }
+
+  /** Without going on: that is under way. */
+  #endAtOnce(offset: number): void {
+    this.#done.add(offset)
+    if (!this.#reaches(0.5)) this.#isAtLimit = false
+  }
+
+  #reaches(share: number): boolean {
+    const limits = backlogLimits(this.#given.others + 1, this.#given.maxInFlight)
+    const bytes = this.#open.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
+    const span = this.#received - this.#committable
+    return this.#open.length > limits.records * share || bytes > limits.bytes * share || span > limits.span * share
+  }
+}

@@ -1,0 +1,82 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { createOpsServer, type OpsServer } from '../../../../src/adapters/http/ops.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+const minute = 60_000
+
+let server: OpsServer | undefined
+afterEach(async () => {
+  await server?.stop()
+})
+
+/** `/livez` and `/readyz` of a dispatcher, asked as an operator's machine does. */
+async function serve(harness: DispatcherHarness) {
+  server = createOpsServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    health: () => harness.service.health(),
+    metrics: { contentType: 'text/plain', text: async () => '' },
+  })
+  const url = await server.start()
+  return async (path: '/livez' | '/readyz'): Promise<[number, string]> => {
+    const response = await fetch(url + path)
+    return [response.status, await response.text()]
+  }
+}
+
+const well = [200, 'ok\n']
+
+describe('/livez says that a restart would help', () => {
+  it.each(['live', 'retries'] as const)('when the %s consumer has heard nothing for a minute', async stalled => {
+    const harness = await DispatcherHarness.started()
+    const ask = await serve(harness)
+    harness[stalled].silentFor = durationMs(minute - 1)
+    expect(await ask('/livez')).toEqual(well)
+    harness[stalled].silentFor = durationMs(minute)
+    expect(await ask('/livez')).toEqual([503, '- consumers: heard of the broker 60000 ms ago\nfailed\n'])
+    // Who rolls out has nothing to wait for: the group is joined, the topics are written to.
+    expect(await ask('/readyz')).toEqual(well)
+    harness[stalled].silentFor = durationMs(0)
+    expect(await ask('/livez')).toEqual(well)
+  })
+
+  it('when a record has been open for a quarter of an hour; not when none is left', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => 'never' })
+    const ask = await serve(harness)
+    harness.write({ message: trackMessage('lost track of') })
+    await harness.advance(minute)
+    harness.write({ message: trackMessage('younger') })
+    await harness.advance(14 * minute - 1)
+    expect(await ask('/livez')).toEqual(well)
+    await harness.advance(1)
+    expect(await ask('/livez')).toEqual([503, `- progress: oldest open record ${15 * minute} ms\nfailed\n`])
+    // Another process has them now.
+    harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
+    expect(await ask('/livez')).toEqual(well)
+  })
+})
+
+describe('/livez says that a restart would help nobody', () => {
+  it('while a record waits for a topic that takes none: that is for /readyz', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(500) })
+    const ask = await serve(harness)
+    const topic = harness.topics.retry(defaultSchedule[0]!)
+    harness.log.unwritable.add(topic)
+    harness.write({ message: trackMessage('m') })
+    await harness.advance(20 * minute)
+    expect(await ask('/livez')).toEqual(well)
+    expect(await ask('/readyz')).toEqual([
+      503,
+      `- topics: not taking records: ${topic}; their source offsets wait\nfailed\n`,
+    ])
+  })
+
+  it('while it is idle, however long', async () => {
+    const harness = await DispatcherHarness.started()
+    const ask = await serve(harness)
+    harness.write({ message: trackMessage('m') })
+    await harness.advance(24 * 60 * minute)
+    expect([await ask('/livez'), await ask('/readyz')]).toEqual([well, well])
+  })
+})

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals'
+import type { RecordBatch } from '../../../../src/core/ports.ts'
+import { Unread } from '../../../../src/services/dispatcher/unread.ts'
+import { recordOf } from '../../../support/deliveries.ts'
+
+const batch = (offsets: readonly number[], nextOffset = (offsets.at(-1) ?? -1) + 1): RecordBatch => ({
+  topic: 'hookline.events',
+  partition: 3,
+  records: offsets.map(offset => recordOf({ offset })),
+  nextOffset,
+  highWatermark: 100,
+})
+const take = (unread: Unread, count: number): (number | undefined)[] =>
+  Array.from({ length: count }, () => unread.next()?.offset)
+
+describe('what was fetched and not taken up', () => {
+  it('is nothing at first', () => {
+    const unread = new Unread()
+    expect([unread.isEmpty, unread.nextOffset, unread.next()]).toEqual([true, 0, undefined])
+  })
+
+  it.each<[string, { first: RecordBatch; taken: number; second: RecordBatch; rest: number[]; nextOffset: number }]>([
+    ['one batch', { first: batch([5, 6, 9]), taken: 0, second: batch([], 10), rest: [5, 6, 9], nextOffset: 10 }],
+    ['the next batch after all of it', { first: batch([5]), taken: 1, second: batch([6]), rest: [6], nextOffset: 7 }],
+    [
+      'the next batch behind the rest of the one before',
+      { first: batch([5, 6, 7]), taken: 1, second: batch([8, 9]), rest: [6, 7, 8, 9], nextOffset: 10 },
+    ],
+    [
+      'a batch without records, which only moves the end',
+      { first: batch([5, 6]), taken: 1, second: batch([], 40), rest: [6], nextOffset: 40 },
+    ],
+    [
+      'an end far behind its last record',
+      { first: batch([5], 6), taken: 1, second: batch([6], 90), rest: [6], nextOffset: 90 },
+    ],
+  ])('comes out in order: %s', (_name, { first, taken, second, rest, nextOffset }) => {
+    const unread = new Unread()
+    unread.add(first)
+    take(unread, taken)
+    unread.add(second)
+    expect([unread.nextOffset, unread.isEmpty]).toEqual([nextOffset, false])
+    expect(take(unread, rest.length + 1)).toEqual([...rest, undefined])
+    expect([unread.nextOffset, unread.isEmpty]).toEqual([nextOffset, true])
+  })
+
+  it('is gone when it is cleared, and its end with it: that would pass over what comes again', () => {
+    const unread = new Unread()
+    unread.add(batch([5, 6, 7]))
+    take(unread, 1)
+    unread.clear()
+    expect([unread.isEmpty, unread.nextOffset, unread.next()]).toEqual([true, 0, undefined])
+    unread.add(batch([6]))
+    expect([unread.nextOffset, ...take(unread, 2)]).toEqual([7, 6, undefined])
+  })
+
+  it('leaves the batches that it was given as they are', () => {
+    const [first, second] = [batch([5, 6]), batch([7])]
+    const unread = new Unread()
+    unread.add(first)
+    unread.add(second)
+    take(unread, 3)
+    expect([first.records.length, second.records.length]).toEqual([2, 1])
+  })
+})
