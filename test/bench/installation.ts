@@ -9,9 +9,10 @@ import { createProducer } from '../../src/adapters/kafka/producer.ts'
 import { createReader } from '../../src/adapters/kafka/reader.ts'
 import { createRegistry } from '../../src/adapters/registry.ts'
 import { paced } from '../../src/app/produce/pace.ts'
-import type { Logger, LogProducer, OutgoingRecord } from '../../src/core/ports.ts'
+import type { LogProducer, OutgoingRecord } from '../../src/core/ports.ts'
 import { type TopicNames, topicNames, topicSpecs } from '../../src/core/topics.ts'
 import { durationMs, parseDuration } from '../../src/core/units.ts'
+import { silent } from '../support/silent-logger.ts'
 import { createEvents, numberIn } from './events.ts'
 import type { Stage } from './stage.ts'
 
@@ -43,7 +44,6 @@ export interface InstallationOptions {
   readonly schedule?: readonly string[]
 }
 
-const silent: Logger = { isLevelEnabled: () => false, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 /** Of each topic. */
 export const partitions = 12
 /** Appended and not acknowledged at once: enough for full batches, few enough for a small heap. */

@@ -5,7 +5,7 @@ import { paced } from '../../src/app/produce/pace.ts'
 import { keyOf, partitionFor } from '../../src/core/message/event.ts'
 import type { EventCodec } from '../../src/core/ports.ts'
 import { trackMessage } from '../support/messages.ts'
-import { silent } from '../support/pipeline.ts'
+import { silent } from '../support/silent-logger.ts'
 import type { Ledger, Sent } from './ledger.ts'
 
 export interface LoadOptions {

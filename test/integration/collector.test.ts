@@ -10,7 +10,8 @@ import { createCollectorService } from '../../src/services/collector/service.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { countingMetrics } from '../support/counting-metrics.ts'
 import { createAdminClient } from '../support/kafka-admin.ts'
-import { type Pipeline, silent, startPipeline } from '../support/pipeline.ts'
+import { type Pipeline, startPipeline } from '../support/pipeline.ts'
+import { silent } from '../support/silent-logger.ts'
 
 const closing = closingAfterEach()
 const partitions = 4

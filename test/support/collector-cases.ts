@@ -9,8 +9,8 @@ import type { TrackingApi, TrackingRequest } from '../../src/core/tracking-api.t
 import { durationMs } from '../../src/core/units.ts'
 import { post } from './http-bytes.ts'
 import { expectAsDocumented } from './openapi.ts'
-import { quiet } from './quiet-logger.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
+import { silent } from './silent-logger.ts'
 import { connect, type Wire, type WireAnswer } from './wire.ts'
 
 /** What an answer has to be, to the last byte but the date. */
@@ -75,7 +75,7 @@ interface Options {
 /** The HTTP side of the collector before an API, on a free port. */
 export async function startCollector(
   api: TrackingApi,
-  { maxBodyBytes = 65_536, limits = {}, logger = quiet, port = 0, host = '127.0.0.1' }: Options = {},
+  { maxBodyBytes = 65_536, limits = {}, logger = silent, port = 0, host = '127.0.0.1' }: Options = {},
 ) {
   const { metrics, text } = createMetrics()
   const listen = { host, port }

@@ -8,7 +8,7 @@ import { createRegistry } from '../../src/adapters/registry.ts'
 import type { KafkaTransportOptions } from '../../src/client/kafka-options.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { epochMs } from '../../src/core/units.ts'
-import { silent } from './pipeline.ts'
+import { silent } from './silent-logger.ts'
 
 /** An events topic of its own on a real broker and registry, without services. */
 export interface EventsPlace {

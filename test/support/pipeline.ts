@@ -10,17 +10,10 @@ import { createProducer } from '../../src/adapters/kafka/producer.ts'
 import { createReader } from '../../src/adapters/kafka/reader.ts'
 import { createRegistry } from '../../src/adapters/registry.ts'
 import { type Event, keyOf } from '../../src/core/message/event.ts'
-import type { EventCodec, Logger, LogProducer, LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
+import type { EventCodec, LogProducer, LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { type TopicNames, topicNames } from '../../src/core/topics.ts'
 import { trackMessage } from './messages.ts'
-
-export const silent: Logger = {
-  isLevelEnabled: () => false,
-  debug: () => {},
-  info: () => {},
-  warn: () => {},
-  error: () => {},
-}
+import { silent } from './silent-logger.ts'
 
 /** An installation of its own on the real broker and registry of the run: topics, schemas, a configuration file, the real process. */
 export interface Pipeline {

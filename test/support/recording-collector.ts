@@ -9,7 +9,7 @@ import { Secret } from '../../src/core/units.ts'
 import { type CollectorDeps, createCollectorService } from '../../src/services/collector/service.ts'
 import { Conditions } from './conditions.ts'
 import { countingMetrics } from './counting-metrics.ts'
-import { quiet } from './quiet-logger.ts'
+import { silent } from './silent-logger.ts'
 
 const topics = topicNames('hookline')
 const codec: EventCodec = {
@@ -29,7 +29,7 @@ export class RecordingCollector implements TrackingApi {
   constructor(sources: Readonly<Record<string, string>>, deps: Partial<CollectorDeps> = {}) {
     const keys = createSourceKeys(Object.entries(sources).map(([id, key]) => ({ id, writeKey: new Secret(key) })))
     const service = createCollectorService({
-      ...{ producer: this.#producer(), codec, clock, topics, metrics: countingMetrics(new Map()), logger: quiet },
+      ...{ producer: this.#producer(), codec, clock, topics, metrics: countingMetrics(new Map()), logger: silent },
       sources: () => keys,
       ratePerSource: undefined,
       memory: { bodies: 64 * 1_048_576, records: 64 * 1_048_576 },

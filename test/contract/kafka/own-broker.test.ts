@@ -7,6 +7,7 @@ import { freePorts } from '../../../deploy/local/ports.ts'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
+import { silent } from '../../support/silent-logger.ts'
 import {
   append,
   appendAll,
@@ -20,7 +21,6 @@ import {
   plainKafka,
   producer,
   Recorder,
-  silent,
   uniqueName,
 } from './support.ts'
 

@@ -3,7 +3,8 @@ import { systemClock } from '../../../src/adapters/clock.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
-import { append, appendAll, kafka, newTopic, plainAdmin, producer, silent, uniqueName } from './support.ts'
+import { silent } from '../../support/silent-logger.ts'
+import { append, appendAll, kafka, newTopic, plainAdmin, producer, uniqueName } from './support.ts'
 
 async function contents(topic: string): Promise<LogRecord[]> {
   const records: LogRecord[] = []

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
+import { silent } from '../../support/silent-logger.ts'
 import {
   afterwards,
   append,
@@ -12,7 +13,6 @@ import {
   plainAdmin,
   plainKafka,
   producer,
-  silent,
   uniqueName,
 } from './support.ts'
 

@@ -11,7 +11,6 @@ import { OffsetTracker } from '../../../src/core/delivery/tracker.ts'
 import type {
   LogConsumer,
   LogConsumerHandlers,
-  Logger,
   LogProducer,
   LogRecord,
   OutgoingRecord,
@@ -20,14 +19,7 @@ import type {
   TopicPartition,
 } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/units.ts'
-
-export const silent: Logger = {
-  isLevelEnabled: () => false,
-  debug: () => {},
-  info: () => {},
-  warn: () => {},
-  error: () => {},
-}
+import { silent } from '../../support/silent-logger.ts'
 
 export function brokers(): string[] {
   const list = process.env['KAFKA_BROKERS']

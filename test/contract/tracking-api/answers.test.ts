@@ -7,6 +7,7 @@ import { expectAnswer, expectHealthy, problem, startCollector, taken } from '../
 import { post } from '../../support/http-bytes.ts'
 import { expectAsDocumented } from '../../support/openapi.ts'
 import { ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
+import { silent } from '../../support/silent-logger.ts'
 import { connect, type WireAnswer } from '../../support/wire.ts'
 
 const api = new ScriptedTrackingApi()
@@ -14,11 +15,8 @@ const errors: [object, string][] = []
 let collector: Awaited<ReturnType<typeof startCollector>>
 
 beforeAll(async () => {
-  const silent = () => {}
   const error = (fields: object, line: string): void => void errors.push([fields, line])
-  collector = await startCollector(api, {
-    logger: { isLevelEnabled: () => false, debug: silent, info: silent, warn: silent, error },
-  })
+  collector = await startCollector(api, { logger: { ...silent, error } })
 })
 afterAll(() => collector.stop())
 afterEach(async () => {

@@ -4,8 +4,8 @@ import type { TrackingAnswer } from '../../../src/core/tracking-api.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { expectAnswer, problem, startCollector, taken, takenAndClosed } from '../../support/collector-cases.ts'
 import { post, request } from '../../support/http-bytes.ts'
-import { quiet } from '../../support/quiet-logger.ts'
 import { everythingTaken, ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
+import { silent } from '../../support/silent-logger.ts'
 import { connect, type Wire } from '../../support/wire.ts'
 
 const open: Wire[] = []
@@ -31,7 +31,7 @@ describe('how many connections there may be', () => {
     const warnings: [object, string][] = []
     const collector = await startCollector(new ScriptedTrackingApi(), {
       limits: { connections: 4 },
-      logger: { ...quiet, warn: (...args) => void warnings.push(args) },
+      logger: { ...silent, warn: (...args) => void warnings.push(args) },
     })
     const wires: Wire[] = []
     for (let count = 0; count < 4; count += 1) wires.push(await connected(collector.url))

@@ -8,18 +8,18 @@ import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import { createRegistry } from '../../../src/adapters/registry.ts'
 import { type Event, keyOf, partitionFor } from '../../../src/core/message/event.ts'
 import { callTypes } from '../../../src/core/message/message.ts'
-import type { Logger, LogRecord } from '../../../src/core/ports.ts'
+import type { LogRecord } from '../../../src/core/ports.ts'
 import { runCommand } from '../../support/command-io.ts'
 import { configFolder } from '../../support/config-folder.ts'
+import { silent } from '../../support/silent-logger.ts'
 import { smallConfiguration } from '../../support/small-configuration.ts'
 
 /** The commands of a first deployment, one after the other, on a real Kafka and registry. */
 const prefix = `first-${randomUUID()}`
 const eventsTopic = `${prefix}.events`
-const logger: Logger = { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} }
 const kafka = createKafka(
   { brokers: process.env['KAFKA_BROKERS']?.split(',') ?? [], clientId: 'test', tls: undefined, sasl: undefined },
-  logger,
+  silent,
 )
 const registry = createRegistry({ url: process.env['SCHEMA_REGISTRY_URL'] ?? '', auth: undefined })
 const env: Record<string, string> = {}
@@ -41,7 +41,7 @@ const hookline = (line: string, stdin?: string) =>
 async function eventsOnTopic(): Promise<{ record: LogRecord; event: Event }[]> {
   const codec = await createEventCodec({ registry, eventsTopic, clock: systemClock })
   const found: { record: LogRecord; event: Event }[] = []
-  await createReader({ kafka, logger, clock: systemClock }).readToEnd(eventsTopic, record => {
+  await createReader({ kafka, logger: silent, clock: systemClock }).readToEnd(eventsTopic, record => {
     const decoded = codec.decode(record.value as Buffer, record.timestamp)
     if (decoded.kind !== 'event') throw new Error(decoded.kind)
     found.push({ record, event: decoded.event })

@@ -1,14 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { Lifecycle } from '../../../src/app/lifecycle.ts'
 import type { Logger } from '../../../src/core/ports.ts'
+import { silent } from '../../support/silent-logger.ts'
 
 function recorded() {
   const seen: string[] = []
   const logger: Logger = {
-    isLevelEnabled: () => false,
-    debug: () => {},
-    info: () => {},
-    warn: () => {},
+    ...silent,
     error: (fields, line) => void seen.push(`${line}: ${JSON.stringify(fields)}`),
   }
   const part = (name: string, fails: 'start' | 'stop' | 'never' = 'never') => ({

@@ -5,6 +5,7 @@ import { type Committed, Partitions } from '../../../../src/adapters/kafka/parti
 import type { Position } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { silent } from '../../../support/silent-logger.ts'
 
 const at = (offset: number, metadata = '', partition = 0): Position => ({ topic: 'topic', partition, offset, metadata })
 
@@ -52,13 +53,12 @@ function setUp() {
     },
   } as unknown as ConsumerGroup
   const state = { position: 0, group: group as ConsumerGroup | undefined }
-  const quiet = { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} }
   const commits = createCommits({
     owned: owning(undefined),
     positions: () => [at(state.position)],
     group: () => state.group,
     clock,
-    logger: quiet,
+    logger: silent,
   })
   const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
   return { commits, clock, sent, answers, group, state, tick: () => clock.advance(250, settle), settle }

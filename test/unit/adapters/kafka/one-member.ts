@@ -3,6 +3,7 @@ import { type LostPosition, Member } from '../../../../src/adapters/kafka/member
 import { Partitions } from '../../../../src/adapters/kafka/partitions.ts'
 import type { RecordBatch } from '../../../../src/core/ports.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { silent } from '../../../support/silent-logger.ts'
 
 /** Lets everything that is due happen. */
 export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
@@ -77,7 +78,7 @@ export function setUp() {
     onJoined: () => note('joined'),
     onPositionLost: loss => losses.push(loss),
     clock,
-    logger: { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} },
+    logger: silent,
   })
   const it = group as unknown as ConsumerGroup
   const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)

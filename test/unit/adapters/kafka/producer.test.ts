@@ -4,11 +4,11 @@ import type { KafkaClient } from '../../../../src/adapters/kafka/client.ts'
 import { createProducer } from '../../../../src/adapters/kafka/producer.ts'
 import type { LogProducer } from '../../../../src/core/ports.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { silent } from '../../../support/silent-logger.ts'
 
 type Send = (request: ProducerRecord) => Promise<Partial<RecordMetadata>[]>
 
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-const quiet = { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} }
 const stored = ({ topic, messages }: ProducerRecord) => [
   { topicName: topic, partition: messages[0]?.partition as number, errorCode: 0 },
 ]
@@ -32,7 +32,7 @@ function setUp(send: Send) {
       },
     }),
   } as unknown as KafkaClient
-  const producer = createProducer({ kafka, clock, logger: quiet })
+  const producer = createProducer({ kafka, clock, logger: silent })
   return { producer, requests, linger: () => clock.advance(10, settle) }
 }
 
