@@ -46,7 +46,7 @@ export class PackedMemberships {
     const length = this.#pack(state)
     const slot = this.#find(userId)
     const entry = this.#slots[slot]! - 1
-    if (entry < 0) return this.#insert(length)
+    if (entry < 0) return this.#insert(slot, length)
     if (length > this.#entries.readUInt32LE(entry + 2)) this.#move(slot, length)
     else this.#state.copy(this.#entries, this.#stateOf(entry), 0, length)
   }
@@ -78,6 +78,15 @@ export class PackedMemberships {
       const entry = this.#slots[slot]! - 1
       if (entry >= 0) yield this.#entries.toString('utf8', entry + headBytes, this.#stateOf(entry))
     }
+  }
+
+  /** Slots that the most remote entry is from where its search begins. */
+  longestSearch(): number {
+    const mask = this.#slots.length - 1
+    return this.#slots.reduce((most, address, slot) => {
+      const distance = address === 0 ? 0 : (slot - this.#homeOf(address - 1)) & mask
+      return Math.max(most, distance)
+    }, 0)
   }
 
   /** The slot of a user, or the free one where they would go. Their key is the current one then. */
@@ -135,12 +144,13 @@ export class PackedMemberships {
     return length
   }
 
-  #insert(stateLength: number): void {
+  #insert(free: number, stateLength: number): void {
     this.#size++
     this.#generation++
-    if (this.#size > this.#slots.length * 0.75) this.#doubleSlots()
+    const isFull = this.#size > this.#slots.length * 0.75
+    if (isFull) this.#doubleSlots()
     const entry = this.#append(stateLength)
-    this.#slots[this.#findKey()] = entry + 1
+    this.#slots[isFull ? this.#findKey() : free] = entry + 1
   }
 
   /** Gives an entry more room, at the end. */

@@ -1,0 +1,108 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import type { AudienceInput } from '../../../../src/core/audience/input.ts'
+import { markKey, membershipKey, toMarkRecord, toMembershipRecord } from '../../../../src/core/audience/record.ts'
+import { noMark } from '../../../../src/core/audience/sync.ts'
+import {
+  audience,
+  directoryWith,
+  ended,
+  observed,
+  outcome,
+  PartitionHarness,
+  sync,
+} from '../../../support/partition-harness.ts'
+
+let harness: PartitionHarness
+beforeEach(() => {
+  harness = new PartitionHarness()
+})
+
+describe('a deleted user is forgotten', () => {
+  const forgotten: AudienceInput = { kind: 'forgotten', userId: 'ann' }
+  it('at every destination, without a message, after the mark that remembers their versions', () => {
+    harness.take(observed('ann', 0))
+    expect(harness.take(forgotten)).toEqual([expect.stringMatching(/^mark .* 1$/), 'ann crm gone', 'ann erp gone'])
+    expect(harness.take(forgotten)).toEqual([])
+    expect(harness.partition.size().members).toBe(0)
+  })
+  it('and comes back under a version that they never had', () => {
+    harness.take(observed('ann', 0, 'true', 'partial'))
+    harness.take(forgotten)
+    harness.take(observed('ann', 0, 'false', 'partial'))
+    const [change] = harness.changes(observed('ann', 0, 'true', 'partial'))
+    expect(change).toMatchObject({ state: { version: sync(0) + 3 } })
+  })
+  it('only what was before: read again, it leaves a later life alone', () => {
+    harness.take(observed('ann', 0))
+    harness.position = 7
+    harness.take(observed('ann', 1, 'false', 'partial'))
+    harness.position = 3
+    expect(harness.take(forgotten)).toEqual([])
+  })
+})
+
+describe('the list of destinations', () => {
+  it('one that joins gets everything by the next sync', () => {
+    harness.directory = directoryWith(['crm'])
+    harness.take(observed('ann', 0))
+    harness.take(outcome('ann', sync(0) + 1))
+    harness.directory = directoryWith(['crm', 'erp'])
+    expect(harness.take(observed('ann', 1)).slice(1)).toEqual([
+      'ann crm true',
+      'ann erp true {"first_time_shopper":true}',
+    ])
+  })
+  it('one that left is sent nothing, also by the end of a sync', () => {
+    harness.take(observed('ann', 0))
+    harness.directory = directoryWith(['erp'])
+    expect(harness.take(observed('ann', 1)).slice(1)).toEqual(['ann erp true'])
+    expect(harness.take(ended(2))).toEqual(['ann erp false', expect.stringMatching(/^mark/)])
+  })
+})
+
+describe('restored from the topic', () => {
+  const key = { audience, userId: 'ann', destination: 'crm' }
+  const state = () => {
+    harness.position = 50
+    const [, change] = harness.changes(observed('ann', 0))
+    if (change?.kind !== 'membership' || change.state === undefined) throw new Error('no state')
+    return change.state
+  }
+  it('goes on as the one before: what it took changes nothing, what follows does', () => {
+    const [record, mark] = [toMembershipRecord(state()), toMarkRecord({ ...noMark, begun: sync(0), position: 50 })]
+    harness.partition = harness.created()
+    expect([
+      harness.partition.restore(membershipKey(key), record),
+      harness.partition.restore(markKey(audience), mark),
+    ]).toEqual([true, true])
+    harness.directory = directoryWith(['crm'])
+    harness.position = 50
+    expect(harness.partition.isFence(observed('bob', 0), harness.now)).toBe(false)
+    expect(harness.take(observed('ann', 0))).toEqual([])
+    expect(harness.take(outcome('ann', sync(0) + 1))).toEqual(['ann crm true'])
+  })
+  it('a tombstone takes it away', () => {
+    const record = toMembershipRecord(state())
+    harness.partition = harness.created()
+    harness.partition.restore(membershipKey(key), record)
+    expect(harness.partition.size().members).toBe(1)
+    expect(harness.partition.restore(membershipKey(key), undefined)).toBe(true)
+    harness.partition.restore(markKey(audience), toMarkRecord({ ...noMark, begun: sync(9) }))
+    harness.partition.restore(markKey(audience), undefined)
+    expect(harness.partition.size().members).toBe(0)
+    expect(harness.partition.isFence(observed('ann', 0), harness.now)).toBe(true)
+  })
+  it('offsets beyond the end of the input are of a log that is gone', () => {
+    const record = toMembershipRecord(state())
+    harness.partition = harness.created(50)
+    harness.partition.restore(membershipKey(key), record)
+    expect(harness.take(outcome('ann', sync(0) + 1))).toEqual(['ann crm true'])
+  })
+  it.each([
+    ['a key that is no list', 'x', toMarkRecord(noMark)],
+    ['a mark under the key of a membership', membershipKey(key), toMarkRecord(noMark)],
+    ['a membership under the key of a mark', markKey(audience), { position: 0, membership: null, mark: null }],
+  ])('%s is none of ours', (_reason, given, record) => {
+    expect(harness.partition.restore(given, record)).toBe(false)
+  })
+})

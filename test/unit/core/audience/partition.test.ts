@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
+import { changeId } from '../../../../src/core/audience/identify.ts'
+import type { AudienceInput } from '../../../../src/core/audience/input.ts'
+import { epochMs, type JsonText } from '../../../../src/core/units.ts'
+import { start } from '../../../support/deliveries.ts'
+import { audience, ended, observed, outcome, PartitionHarness, sync } from '../../../support/partition-harness.ts'
+
+let harness: PartitionHarness
+beforeEach(() => {
+  harness = new PartitionHarness()
+})
+
+it('an observation is one change for each destination on the list, the first of a full sync begins it', () => {
+  expect(harness.take(observed('ann', 0))).toEqual([
+    expect.stringMatching(/^mark/),
+    'ann crm true {"first_time_shopper":true}',
+    'ann erp true {"first_time_shopper":true}',
+  ])
+  expect(harness.take(observed('bob', 0))).toHaveLength(2)
+  expect(harness.take(observed('cem', 1, 'true', 'partial'))).toHaveLength(2)
+})
+
+it('the identify is an event of the reserved source for one destination, the same whenever the input is taken', () => {
+  const on = { position: 5, at: start, now: () => epochMs(start + 99) }
+  const [, crm] = [...harness.partition.take(observed('ann', 0), on)]
+  const version = sync(0) + 1
+  expect(crm).toMatchObject({
+    identify: {
+      sourceId: 'hookline.audiences',
+      destinationId: 'crm',
+      receivedAt: start,
+      canonical: true,
+      origin: { kind: 'audience', id: audience, version },
+      message: {
+        type: 'identify',
+        messageId: changeId({ audience, userId: 'ann', destination: 'crm' }, { version, value: 'true' as JsonText }),
+        userId: 'ann',
+        timestamp: start,
+        traits: '{"first_time_shopper":true}',
+      },
+    },
+    state: { inFlight: { since: start + 99 } },
+  })
+})
+
+describe('the end of a sync', () => {
+  it('takes out who was not seen, then writes the mark, then forgets who need not be kept', () => {
+    harness.take(observed('ann', 0))
+    harness.take(observed('bob', 0, 'false'))
+    harness.take(outcome('ann', sync(0) + 1))
+    harness.take(observed('cem', 1))
+    expect(harness.take(ended(1))).toEqual([
+      'ann crm false {"first_time_shopper":false}',
+      // Its first change is still in flight.
+      'ann erp false',
+      expect.stringMatching(/^mark 1 /),
+      'bob crm gone',
+      'bob erp gone',
+    ])
+  })
+  it('of a partial one does nothing, or what is a week old closes', () => {
+    harness.take(observed('ann', 0, 'false', 'partial'))
+    expect(harness.take(ended(0, 'partial'))).toEqual([expect.stringMatching(/^mark/)])
+    expect(harness.take(ended(1, 'partial'))).toEqual([])
+    expect(harness.take(ended(2, 'partial'), 9 * 24 * 60)).toEqual([
+      expect.stringMatching(/^mark/),
+      'ann crm gone',
+      'ann erp gone',
+    ])
+  })
+  it('can be walked through while states change their size', () => {
+    for (let user = 0; user < 500; user++) harness.take(observed(`user-${user}`, 0))
+    expect(harness.take({ kind: 'reset', audience, destination: 'crm' })).toHaveLength(500)
+    expect(harness.partition.size()).toMatchObject({ members: 1_000 })
+    expect(harness.partition.size().bytes).toBeGreaterThan(10_000)
+  })
+})
+
+describe('fences', () => {
+  it.each<[string, AudienceInput, boolean]>([
+    ['the first of a full sync', observed('ann', 1), true],
+    ['a later one', observed('ann', 0), false],
+    ['of a partial sync', observed('ann', 1, 'true', 'partial'), false],
+    ['the end of a full sync', ended(0), true],
+    ['the end of a partial sync that closes nothing', ended(0, 'partial'), false],
+    ['a report', outcome('ann', 1), false],
+    ['a replay', { kind: 'resend', audience, userId: 'ann', destination: 'crm' }, false],
+    ['a reset', { kind: 'reset', audience, destination: undefined }, true],
+    ['a deletion', { kind: 'forgotten', userId: 'ann' }, true],
+  ])('%s', (_reason, input, expected) => {
+    harness.take(observed('bob', 0))
+    harness.take(ended(-1, 'partial'))
+    expect(harness.partition.isFence(input, harness.now)).toBe(expected)
+  })
+})
+
+describe('what changes nothing says why', () => {
+  it('an audience that is not configured', () => {
+    harness.directory = audienceDirectory({ audiences: { emitPerSecond: 1, list: [] }, destinations: [] })
+    expect(harness.take(observed('ann', 0))).toEqual(['unknown_audience'])
+    expect(harness.take(ended(0))).toEqual(['unknown_audience'])
+  })
+  it('a sync that a newer one cancelled or closed', () => {
+    harness.take(observed('ann', 5))
+    expect(harness.take(observed('bob', 4))).toEqual(['sync_cancelled'])
+    expect(harness.take(ended(4))).toEqual(['sync_cancelled'])
+    harness.take(ended(5))
+    expect(harness.take(observed('bob', 4, 'true', 'partial'))).toEqual(['sync_closed'])
+    expect(harness.take(ended(5))).toEqual(['sync_closed'])
+  })
+  it('a user who was deleted since the list was begun, or is suppressed', () => {
+    harness.marks.apply('ann', [{ source: undefined, deletedAt: epochMs(start + 60_000), isSuppressed: false }])
+    harness.marks.apply('bob', [{ source: undefined, deletedAt: start, isSuppressed: true }])
+    expect(harness.take(observed('ann', 1, 'true', 'partial'))).toEqual(['user_deleted'])
+    expect(harness.take(observed('ann', 2, 'true', 'partial'), 5)).toHaveLength(2)
+    expect(harness.take(observed('bob', 9, 'true', 'partial'), 9)).toEqual(['suppressed'])
+    expect(harness.take(outcome('bob', sync(9)))).toEqual(['user_deleted'])
+  })
+})

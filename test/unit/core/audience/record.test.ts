@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+import avsc from 'avsc'
+import {
+  type AudienceInput,
+  fromInputRecord,
+  type InputRecord,
+  inputUser,
+  toInputRecord,
+} from '../../../../src/core/audience/input.ts'
+import type { Membership } from '../../../../src/core/audience/membership.ts'
+import {
+  fromMarkRecord,
+  fromMembershipRecord,
+  type MembershipRecord,
+  markKey,
+  membershipKey,
+  parseMembershipKey,
+  toMarkRecord,
+  toMembershipRecord,
+} from '../../../../src/core/audience/record.ts'
+import { newSyncId, syncId } from '../../../../src/core/audience/sync.ts'
+import { epochMs, type JsonText } from '../../../../src/core/units.ts'
+import { start } from '../../../support/deliveries.ts'
+
+const typeOf = (name: string): avsc.Type => {
+  const file = new URL(`../../../../schemas/hookline.${name}-value.avsc`, import.meta.url)
+  return avsc.Type.forSchema(JSON.parse(readFileSync(file, 'utf8')), { wrapUnions: 'never', omitRecordMethods: true })
+}
+/** To Avro's bytes and back. */
+const throughAvro = <T>(type: avsc.Type, record: T): T => type.fromBuffer(type.toBuffer(record)) as T
+
+describe('inputs', () => {
+  const type = typeOf('audience-input')
+  const sync = { syncId: newSyncId(start, 'a'), mode: 'full' } as const
+  const value = '"gold"' as JsonText
+  const inputs: readonly AudienceInput[] = [
+    { kind: 'observed', audience: 'Score', userId: 'ann', value, ...sync },
+    { kind: 'sync_ended', audience: 'Score', syncId: syncId(7), mode: 'partial' },
+    {
+      kind: 'outcome',
+      audience: 'Score',
+      userId: 'ann',
+      destination: 'crm',
+      version: sync.syncId + 1,
+      value,
+      result: 'undelivered',
+    },
+    { kind: 'resend', audience: 'Score', userId: 'ann', destination: 'crm' },
+    { kind: 'reset', audience: 'Score', destination: undefined },
+    { kind: 'reset', audience: 'Score', destination: 'crm' },
+    { kind: 'forgotten', userId: 'ann' },
+  ]
+
+  it.each(inputs.map(input => [input.kind, input] as const))('%s survives its record', (_kind, input) => {
+    expect(fromInputRecord(throughAvro(type, toInputRecord(input)))).toStrictEqual({ kind: 'input', input })
+  })
+
+  it('are keyed by the user, or concern all of an audience', () => {
+    expect(inputs.map(inputUser)).toEqual(['ann', undefined, 'ann', 'ann', undefined, undefined, 'ann'])
+  })
+
+  const whole = toInputRecord(inputs[0] as AudienceInput)
+  it.each<[string, Partial<InputRecord>, string]>([
+    ['a kind of a newer version', { kind: 'merged' }, "is of a kind that is not known, 'merged'"],
+    ['no user', { userId: null }, "'observed' lacks userId"],
+    ['an empty audience', { audience: '' }, "'observed' lacks audience"],
+    ['a value that is no JSON', { value: 'gold' }, "'observed' lacks value"],
+    ['a mode that is not known', { mode: 'half' }, "'observed' lacks mode"],
+    ['several', { userId: null, syncId: null }, "'observed' lacks userId, syncId"],
+    [
+      'a result that is not known',
+      { ...toInputRecord(inputs[2] as AudienceInput), result: 'lost' },
+      "'outcome' lacks result",
+    ],
+  ])('%s: undecodable', (_reason, fault, detail) => {
+    expect(fromInputRecord({ ...whole, ...fault })).toEqual({ kind: 'undecodable', detail })
+  })
+})
+
+describe('memberships', () => {
+  const type = typeOf('audience-memberships')
+  const settled: Membership = {
+    desired: 'true' as JsonText,
+    acknowledged: 'true' as JsonText,
+    inFlight: undefined,
+    version: newSyncId(start, 'a') + 1,
+    syncId: newSyncId(start, 'a'),
+    doubt: undefined,
+    position: 4_000_000_000,
+  }
+  it.each<[string, Membership]>([
+    ['settled', settled],
+    ['in flight', { ...settled, inFlight: { value: 'null' as JsonText, since: start, isOvertaken: true } }],
+    ['unknown', { ...settled, acknowledged: undefined, doubt: { versions: 2 ** 32 - 1, until: epochMs(start + 1) } }],
+  ])('%s: survives its record', (_name, state) => {
+    const record = throughAvro<MembershipRecord>(type, toMembershipRecord(state))
+    expect(fromMembershipRecord(record)).toStrictEqual(state)
+    expect(fromMarkRecord(record)).toBeUndefined()
+  })
+  it('the mark of an audience survives its record', () => {
+    const mark = { begun: newSyncId(start, 'a'), closed: syncId(0), floor: 7, position: -1 }
+    const record = throughAvro<MembershipRecord>(type, toMarkRecord(mark))
+    expect(fromMarkRecord(record)).toStrictEqual(mark)
+    expect(fromMembershipRecord(record)).toBeUndefined()
+  })
+})
+
+describe('keys of memberships', () => {
+  it('tell audience, user and destination apart, whatever is in them', () => {
+    const key = { audience: 'a","b', userId: '["', destination: 'crm' }
+    expect(membershipKey(key)).toBe(JSON.stringify(['a","b', '["', 'crm']))
+    expect(parseMembershipKey(membershipKey(key))).toEqual(key)
+    expect(parseMembershipKey(markKey('Score'))).toEqual({ audience: 'Score' })
+  })
+  it.each(['', 'x', '{}', '[]', '[1]', '["a","b"]', '["a","b",1]', '["a","b","c","d"]', '["a",null,"c"]'])(
+    '%s is none of ours',
+    key => {
+      expect(parseMembershipKey(key)).toBeUndefined()
+    },
+  )
+})

@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  type AudienceMark,
+  beginsSync,
+  begun,
+  closed,
+  newSyncId,
+  noMark,
+  raised,
+  type SyncMode,
+  staleReason,
+  syncBegan,
+  syncId,
+} from '../../../../src/core/audience/sync.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+
+const now = epochMs(Date.parse('2026-11-21T08:00:00Z'))
+const day = 24 * 3_600_000
+const markOf = (given: Partial<Record<keyof AudienceMark, number>>): AudienceMark =>
+  ({ ...noMark, ...given }) as AudienceMark
+const part = (id: number, mode: SyncMode = 'full') => ({ syncId: syncId(id), mode })
+
+describe('sync ids', () => {
+  it('tell when the sync began', () => {
+    expect(syncBegan(newSyncId(now, 'a'))).toBe(now)
+  })
+  it('are ordered by time', () => {
+    expect(newSyncId(epochMs(now + 1), 'a')).toBeGreaterThan(newSyncId(now, 'b'))
+  })
+  it('of two writers in one millisecond differ, the same for the same unique text', () => {
+    expect(newSyncId(now, 'a')).not.toBe(newSyncId(now, 'b'))
+    expect(newSyncId(now, 'a')).toBe(newSyncId(now, 'a'))
+  })
+  it('grow also when the clock was set back', () => {
+    const newest = newSyncId(now, 'a')
+    expect(newSyncId(epochMs(now - day), 'b', newest)).toBe(newest + 1)
+  })
+  it('survive Avro until 2100', () => {
+    expect(newSyncId(epochMs(Date.parse('2100-01-01T00:00:00Z')), 'a')).toBeLessThan(2 ** 52)
+  })
+})
+
+describe('what comes too late', () => {
+  it.each([
+    ['a full sync goes on', {}, part(10), undefined],
+    ['it begun itself', { begun: 10 }, part(10), undefined],
+    ['a newer full one has begun', { begun: 20 }, part(10), 'sync_cancelled'],
+    ['a newer full one has begun: a partial one goes on', { begun: 20 }, part(10, 'partial'), undefined],
+    ['a newer full one has ended', { begun: 20, closed: 20 }, part(10), 'sync_closed'],
+    ['a newer full one has ended, for a partial one too', { closed: 20 }, part(10, 'partial'), 'sync_closed'],
+    ['it has ended itself: a straggler', { begun: 10, closed: 10 }, part(10), 'sync_closed'],
+    ['a newer one after an ended one', { begun: 10, closed: 10 }, part(11), undefined],
+  ])('%s', (_reason, mark, sync, expected) => {
+    expect(staleReason(markOf(mark), sync)).toBe(expected)
+  })
+})
+
+describe('the mark', () => {
+  it('notes the newest full sync, and no partial one', () => {
+    expect(beginsSync(markOf({ begun: 10 }), part(20))).toBe(true)
+    expect(beginsSync(markOf({ begun: 20 }), part(20))).toBe(false)
+    expect(beginsSync(markOf({ begun: 10 }), part(20, 'partial'))).toBe(false)
+    expect(begun(markOf({ begun: 10, floor: 3 }), part(20), 7)).toEqual(markOf({ begun: 20, floor: 3, position: 7 }))
+  })
+  it('a full sync closes itself and all before, versions too', () => {
+    expect(closed(markOf({ begun: 10 }), part(10), 7, now)).toEqual(
+      markOf({ begun: 10, closed: 10, floor: 10, position: 7 }),
+    )
+    expect(closed(markOf({ floor: 30 }), part(10), 7, now)?.floor).toBe(30)
+  })
+  it('a partial sync closes what began 7 days before, at most once a day', () => {
+    const weekBefore = (now - 7 * day) * 1024
+    const sync = part(newSyncId(now, 'a'), 'partial')
+    expect(closed(noMark, sync, 7, now)).toMatchObject({ closed: weekBefore, floor: weekBefore })
+    expect(closed(markOf({ closed: weekBefore - day * 1024 }), sync, 7, now)).toMatchObject({ closed: weekBefore })
+    expect(closed(markOf({ closed: weekBefore - day * 1024 + 1 }), sync, 7, now)).toBeUndefined()
+    expect(closed(markOf({ closed: sync.syncId - 1 }), sync, 7, now)).toBeUndefined()
+  })
+  it('is raised above the versions of those who are forgotten', () => {
+    expect(raised(markOf({ floor: 5 }), 8, 7)).toEqual(markOf({ floor: 8, position: 7 }))
+    expect(raised(markOf({ floor: 8 }), 8, 7)).toBeUndefined()
+  })
+})

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals'
+import { absentValue, parseValue } from '../../../../src/core/audience/value.ts'
+
+const shown = (kind: 'audience' | 'trait', given: unknown): string => {
+  const result = parseValue(kind, given)
+  return result.kind === 'value' ? result.value : `refused: ${result.message}`
+}
+
+describe('values of an audience are booleans', () => {
+  it.each([
+    [undefined, 'true'],
+    [true, 'true'],
+    [false, 'false'],
+    [null, 'false'],
+    ['true', 'refused: must be true or false'],
+    [1, 'refused: must be true or false'],
+    [[true], 'refused: must be true or false'],
+  ])('%j: %s', (given, expected) => {
+    expect(shown('audience', given)).toBe(expected)
+  })
+})
+
+describe('values of a computed trait are numbers, texts and lists', () => {
+  const form = 'refused: must be a number, a text, a list of these, or null'
+  it.each([
+    [12.5, '12.5'],
+    [-0, '0'],
+    ['gold', '"gold"'],
+    ['', '""'],
+    ['\ud800', '"\ufffd"'],
+    [['b', 'a', 1], '["b","a",1]'],
+    [[], '[]'],
+    [null, 'null'],
+    [undefined, 'refused: is missing: a computed trait has one for each user'],
+    [true, form],
+    [{ a: 1 }, form],
+    [[['a']], form],
+    [['a', null], form],
+    [Number.POSITIVE_INFINITY, 'refused: holds a number beyond ±1.8e308'],
+  ])('%j: %s', (given, expected) => {
+    expect(shown('trait', given)).toBe(expected)
+  })
+})
+
+it('who is not named by a full sync is false, of a trait null', () => {
+  expect([absentValue('audience'), absentValue('trait')]).toEqual(['false', 'null'])
+})
