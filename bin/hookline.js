@@ -11,7 +11,7 @@ if (major < 24) {
   process.exit(2)
 }
 
-// Left to itself, V8 lets the garbage of a busy service grow to several times what lives. Measured in docs/decisions/0010. These
+// Left to itself, V8 lets the garbage of a busy service grow to several times what lives. Measured in docs/decisions/0011. These
 // flags are read when a process starts, so that it begins again in its own place: same process id, no child.
 const heapFlags = ['--max-semi-space-size=16', '--heap-growing-percent=100']
 const isChosen = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some(given => given.includes('-semi-space-size'))
