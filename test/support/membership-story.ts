@@ -1,7 +1,7 @@
 import { type Membership, type MembershipInput, step } from '../../src/core/audience/membership.ts'
 import { type AudienceMark, noMark, syncId } from '../../src/core/audience/sync.ts'
 import { durationMs, epochMs, type JsonText } from '../../src/core/units.ts'
-import { duration, start } from './deliveries.ts'
+import { duration } from './deliveries.ts'
 
 /** What a line of a story says, and what then happens. */
 export interface Told {
@@ -12,19 +12,19 @@ export interface Told {
 /**
  * Tells what becomes of one membership: each event in the words below → what `step` answers. Outcomes name a change by its version.
  * `10 true` sync 10 says true · `end 20` the full sync 20 ends · `ok 11 true`, `lost 11 true` it was delivered, or not · `resend` · `reset` ·
- * `sweep 20` syncs and versions up to 20 are closed · `forget` · `again …` the same offset once more · `wait 5h` · `off`, `on` the list.
+ * `sweep 20/7` syncs up to 20 are closed, versions up to 7 (or 20) · `forget` · `again …` the same offset once more · `wait 5h` · `off`, `on` the list.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined
   let mark: AudienceMark = noMark
-  let [position, time, isConnected] = [0, Number(start), true]
+  let [position, time, isConnected] = [0, 0, true]
   const lines = story.split(',').map(text => {
     const words = text.trim().split(' ')
     const isAgain = words[0] === 'again' && words.shift() !== undefined
     const [word = '', first = '', second = ''] = words
     if (word === 'wait') time += duration(first)
     if (word === 'on' || word === 'off') isConnected = word === 'on'
-    if (word === 'sweep') mark = { ...noMark, closed: syncId(Number(first)), floor: Number(first) }
+    if (word === 'sweep') mark = markOf(first)
     const input = inputOf(word, first, second)
     if (input === undefined) return ''
     if (!isAgain) position++
@@ -68,4 +68,9 @@ function inputOf(word: string, first: string, second: string): MembershipInput |
     default:
       return { kind: 'observed', syncId: syncId(Number(word)), value: first as JsonText }
   }
+}
+
+function markOf(text: string): AudienceMark {
+  const [closed, floor = closed] = text.split('/').map(Number)
+  return { ...noMark, closed: syncId(closed ?? 0), floor: floor ?? 0 }
 }

@@ -1,6 +1,6 @@
 import { assertNever, type DurationMs, type EpochMs, type JsonText } from '../units.ts'
 import { aged, type Doubt, doubted, isDoubted, lasting, resolved } from './doubt.ts'
-import { type AudienceMark, type SyncId, syncId } from './sync.ts'
+import { type AudienceMark, type SyncId, syncId, versionAt } from './sync.ts'
 
 /**
  * What is known of one user in one audience at one destination. Nobody is kept of whom there is nothing to know: no state is the same as
@@ -99,7 +99,7 @@ export function step(state: Membership | undefined, input: MembershipInput, on: 
 function born(input: MembershipInput, { absent, mark, at }: Circumstances): Course | undefined {
   if (input.kind === 'observed') {
     const { value, syncId: named } = input
-    const version = Math.max(named, mark.floor + 1)
+    const version = Math.max(versionAt(at), mark.floor + 1)
     return { state: { ...nobody(absent, version), desired: value, syncId: named }, send: true }
   }
   // Of a version beyond the floor no key was forgotten: this one was sent, but its state never written, because its destination was

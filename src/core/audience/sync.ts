@@ -18,6 +18,11 @@ export function newSyncId(now: EpochMs, unique: string, newest = 0): SyncId {
   return syncId(Math.max(now * idsPerMs + chance, newest + 1))
 }
 
+/**
+ * Versions that begin with an input appended then: a user who comes again has later ones, whatever is known of before. On the scale of sync ids.
+ */
+export const versionAt = (at: EpochMs): number => at * idsPerMs
+
 /** When a sync began, by the clock of who began it. */
 export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPerMs))
 
@@ -34,7 +39,7 @@ export interface AudienceMark {
   readonly begun: SyncId
   /** What a sync up to this one still says is ignored: a full sync that ended said all there is, or it is too long ago. */
   readonly closed: SyncId
-  /** No version up to this one is used for a user who comes (again): keys that are gone had none beyond. Never below `closed`. */
+  /** No version up to this one is used for a user who comes (again): keys that are gone had none beyond. */
   readonly floor: number
   /** Offset of the last input that changed this. */
   readonly position: number
@@ -77,13 +82,13 @@ const closingEveryMs = 24 * 3_600_000
 /**
  * The mark after the end of a sync that is not stale. A full one closes itself and all before; a partial one closes what began
  * over 7 days before (`at`: when its end was appended), or nothing (undefined), so that users whom only partial syncs took out
- * are forgotten too.
+ * are forgotten too. All versions so far are below the floor then.
  */
 export function closed(mark: AudienceMark, sync: SyncPart, position: number, at: EpochMs): AudienceMark | undefined {
   const old = syncId((at - syncLastsMs) * idsPerMs)
   if (sync.mode === 'partial' && old < mark.closed + closingEveryMs * idsPerMs) return undefined
   const upTo = sync.mode === 'full' ? sync.syncId : old
-  return { ...mark, closed: upTo, floor: Math.max(mark.floor, upTo), position }
+  return { ...mark, closed: upTo, floor: Math.max(mark.floor, versionAt(at)), position }
 }
 
 /** The mark before a key of this audience is forgotten whose last version was this one; undefined when it says so already. */

@@ -10,143 +10,135 @@ const stories = (rows: readonly (readonly [reason: string, story: string, answer
 
 describe('only a value that differs from the acknowledged one is sent', () => {
   stories([
-    ['the first sync, for everyone in it', '10 true', 'sends true 11'],
-    ['nothing new in later syncs', '10 true, ok 11 true, 20 true, 30 true', 'sends true 11, kept, kept, kept'],
+    ['the first sync, for everyone in it', '10 true', 'sends true 2'],
+    ['nothing new in later syncs', '10 true, ok 2 true, 20 true, 30 true', 'sends true 2, kept, kept, kept'],
     ['somebody who never was a member is no change', '10 false', 'kept'],
     [
       'out and in again',
-      '10 true, ok 11 true, 20 false, ok 12 false, 30 true',
-      'sends true 11, kept, sends false 12, kept, sends true 13',
+      '10 true, ok 2 true, 20 false, ok 3 false, 30 true',
+      'sends true 2, kept, sends false 3, kept, sends true 4',
     ],
-    ['an older sync says nothing against a newer one', '20 true, ok 21 true, 10 false', 'sends true 21, kept, -'],
+    ['an older sync says nothing against a newer one', '20 true, ok 2 true, 10 false', 'sends true 2, kept, -'],
     ['also where the newer one found nothing to change', '20 false, 10 true', 'kept, -'],
-    ['the same said twice by one sync', '10 true, 10 true, ok 11 true, 10 true', 'sends true 11, -, kept, -'],
-    [
-      'one sync says two things: the later holds',
-      '10 true, ok 11 true, 10 false',
-      'sends true 11, kept, sends false 12',
-    ],
+    ['the same said twice by one sync', '10 true, 10 true, ok 2 true, 10 true', 'sends true 2, -, kept, -'],
+    ['one sync says two things: the later holds', '10 true, ok 2 true, 10 false', 'sends true 2, kept, sends false 3'],
   ])
 })
 
 describe('the end of a full sync', () => {
   stories([
-    ['takes out who was not seen in it', '10 true, ok 11 true, end 20', 'sends true 11, kept, sends false 12'],
-    ['leaves who was seen in it, or later', '20 true, ok 21 true, end 20, end 10', 'sends true 21, kept, -, -'],
+    ['takes out who was not seen in it', '10 true, ok 2 true, end 20', 'sends true 2, kept, sends false 3'],
+    ['leaves who was seen in it, or later', '20 true, ok 2 true, end 20, end 10', 'sends true 2, kept, -, -'],
     [
       'a second, older or newer one finds nothing to do',
-      '10 true, ok 11 true, end 30, ok 12 false, end 20, end 40',
-      'sends true 11, kept, sends false 12, kept, -, -',
+      '10 true, ok 2 true, end 30, ok 3 false, end 20, end 40',
+      'sends true 2, kept, sends false 3, kept, -, -',
     ],
     [
       'sends once more what could not be delivered',
-      '10 true, ok 11 true, end 20, lost 12 false, end 30',
-      'sends true 11, kept, sends false 12, kept, sends false 13',
+      '10 true, ok 2 true, end 20, lost 3 false, end 30',
+      'sends true 2, kept, sends false 3, kept, sends false 4',
     ],
     ['does not touch who never was a member', '10 false, end 20', 'kept, -'],
   ])
   it('a trait is null then', () => {
-    expect(tell('10 7, ok 11 7, end 20', 'null').lines).toEqual(['sends 7 11', 'kept', 'sends null 12'])
+    expect(tell('10 7, ok 2 7, end 20', 'null').lines).toEqual(['sends 7 2', 'kept', 'sends null 3'])
   })
 })
 
 describe('while a change is in flight nothing else is sent', () => {
   stories([
-    ['a flip waits for the outcome', '10 true, 20 false, ok 11 true', 'sends true 11, kept, sends false 12'],
-    ['flips collapse', '10 true, 20 false, 30 true, ok 11 true', 'sends true 11, kept, kept, kept'],
+    ['a flip waits for the outcome', '10 true, 20 false, ok 2 true', 'sends true 2, kept, sends false 3'],
+    ['flips collapse', '10 true, 20 false, 30 true, ok 2 true', 'sends true 2, kept, kept, kept'],
     [
       'what was wanted meanwhile has not been tried and goes out when the other failed',
-      '10 true, 20 false, lost 11 true',
-      'sends true 11, kept, sends false 12',
+      '10 true, 20 false, lost 2 true',
+      'sends true 2, kept, sends false 3',
     ],
-    ['the end of a sync waits too', '10 true, end 20, ok 11 true', 'sends true 11, kept, sends false 12'],
+    ['the end of a sync waits too', '10 true, end 20, ok 2 true', 'sends true 2, kept, sends false 3'],
     [
       'no outcome for longer than window and an hour counts as undelivered',
       '10 true, wait 5h, 20 true, wait 1ms, 30 true',
-      'sends true 11, kept, sends true 12',
+      'sends true 2, kept, sends true 3',
     ],
-    ['also for what is wanted meanwhile', '10 true, wait 6h, 20 false', 'sends true 11, sends false 12'],
-    ['its outcome after all', '10 true, wait 6h, ok 11 true, 20 true', 'sends true 11, kept, kept'],
+    ['also for what is wanted meanwhile', '10 true, wait 6h, 20 false', 'sends true 2, sends false 3'],
+    ['its outcome after all', '10 true, wait 6h, ok 2 true, 20 true', 'sends true 2, kept, kept'],
   ])
 })
 
 describe('what could not be delivered', () => {
   stories([
-    ['waits for the next sync', '10 true, lost 11 true, 20 true', 'sends true 11, kept, sends true 12'],
-    ['not for a repetition of the same sync', '10 true, lost 11 true, 10 true', 'sends true 11, kept, -'],
-    ['the next sync may say something else', '10 true, lost 11 true, 20 false', 'sends true 11, kept, sends false 12'],
-    ['a replay sends the current value', '10 true, lost 11 true, resend', 'sends true 11, kept, sends true 12'],
-    ['a replay of what is known by now', '10 true, ok 11 true, resend', 'sends true 11, kept, -'],
-    ['a replay of what is under way', '10 true, resend', 'sends true 11, -'],
+    ['waits for the next sync', '10 true, lost 2 true, 20 true', 'sends true 2, kept, sends true 3'],
+    ['not for a repetition of the same sync', '10 true, lost 2 true, 10 true', 'sends true 2, kept, -'],
+    ['the next sync may say something else', '10 true, lost 2 true, 20 false', 'sends true 2, kept, sends false 3'],
+    ['a replay sends the current value', '10 true, lost 2 true, resend', 'sends true 2, kept, sends true 3'],
+    ['a replay of what is known by now', '10 true, ok 2 true, resend', 'sends true 2, kept, -'],
+    ['a replay of what is under way', '10 true, resend', 'sends true 2, -'],
     ['a replay for somebody of whom nothing is known', 'resend', '-'],
   ])
 })
 
 describe('reset: the destination lost what it had', () => {
   stories([
-    [
-      'the next sync sends everything',
-      '10 true, ok 11 true, reset, 20 true',
-      'sends true 11, kept, kept, sends true 12',
-    ],
+    ['the next sync sends everything', '10 true, ok 2 true, reset, 20 true', 'sends true 2, kept, kept, sends true 3'],
     [
       'a change in flight proves nothing',
-      '10 true, reset, ok 11 true, ok 12 true',
-      'sends true 11, kept, sends true 12, kept',
+      '10 true, reset, ok 2 true, ok 3 true',
+      'sends true 2, kept, sends true 3, kept',
     ],
-    ['twice', '10 true, ok 11 true, reset, reset', 'sends true 11, kept, kept, -'],
-    ['of what is unknown', '10 true, lost 11 true, reset', 'sends true 11, kept, -'],
+    ['twice', '10 true, ok 2 true, reset, reset', 'sends true 2, kept, kept, -'],
+    ['of what is unknown', '10 true, lost 2 true, reset', 'sends true 2, kept, -'],
   ])
 })
 
 describe('who need not be kept is forgotten', () => {
-  const out = '10 true, ok 11 true, 20 false, ok 12 false'
-  const before = 'sends true 11, kept, sends false 12, kept'
+  const out = '10 true, ok 2 true, 20 false, ok 3 false'
+  const before = 'sends true 2, kept, sends false 3, kept'
   stories([
     ['once no older sync can speak any more', `${out}, sweep 19, sweep 20`, `${before}, -, gone`],
     [
       'by the acknowledgement, where that comes last',
-      '10 true, ok 11 true, 20 false, sweep 20, ok 12 false',
-      'sends true 11, kept, sends false 12, -, gone',
+      '10 true, ok 2 true, 20 false, sweep 20, ok 3 false',
+      'sends true 2, kept, sends false 3, -, gone',
     ],
-    ['not who is a member', '10 true, ok 11 true, sweep 20', 'sends true 11, kept, -'],
+    ['not who is a member', '10 true, ok 2 true, sweep 20', 'sends true 2, kept, -'],
     [
       'not before the acknowledgement',
-      '10 true, ok 11 true, 20 false, sweep 30, lost 12 false, sweep 30',
-      'sends true 11, kept, sends false 12, -, kept, -',
+      '10 true, ok 2 true, 20 false, sweep 30, lost 3 false, sweep 30',
+      'sends true 2, kept, sends false 3, -, kept, -',
     ],
     [
       'not while a copy may be under way',
-      '10 true, lost 11 true, 20 false, ok 12 false, sweep 30, wait 169h, sweep 30',
-      'sends true 11, kept, sends false 12, kept, -, gone',
+      '10 true, lost 2 true, 20 false, ok 3 false, sweep 30, wait 169h, sweep 30',
+      'sends true 2, kept, sends false 3, kept, -, gone',
     ],
     ['who was never there, too', '10 false, sweep 10, sweep 11', 'kept, gone, -'],
     ['their versions come no more', `${out}, sweep 20, 21 true`, `${before}, gone, sends true 22`],
     ['not by a sync that was begun before', 'sweep 50, 21 true', '-, sends true 52'],
     [
       'not while their versions are above what the mark remembers',
-      '10 true, ok 11 true, 10 false, ok 12 false, sweep 11, sweep 12',
-      'sends true 11, kept, sends false 12, kept, -, gone',
+      '10 true, ok 2 true, 10 false, ok 3 false, sweep 10/2, sweep 10/3',
+      'sends true 2, kept, sends false 3, kept, -, gone',
     ],
-    ['a deleted user at once, without a message', '10 true, forget', 'sends true 11, gone'],
+    ['a deleted user at once, without a message', '10 true, forget', 'sends true 2, gone'],
     ['a deleted user of whom nothing is known', 'forget', '-'],
   ])
 })
 
 describe('an input that is taken again after a crash changes nothing', () => {
   stories([
-    ['an observation', '10 true, again 10 false', 'sends true 11, -'],
-    ['a report', '10 true, lost 11 true, again ok 11 true', 'sends true 11, kept, -'],
-    ['a reset', '10 true, ok 11 true, again reset', 'sends true 11, kept, -'],
+    ['an observation', '10 true, again 10 false', 'sends true 2, -'],
+    ['a report', '10 true, lost 2 true, again ok 2 true', 'sends true 2, kept, -'],
+    ['a reset', '10 true, ok 2 true, again reset', 'sends true 2, kept, -'],
   ])
 })
 
 it('keeps what it has to: where, since when, by which sync', () => {
-  expect(tell('10 true, lost 11 true, 20 false').state).toEqual({
+  expect(tell('10 true, lost 2 true, 20 false').state).toEqual({
     desired: 'false',
     acknowledged: undefined,
     inFlight: { value: 'false', since: expect.any(Number), isOvertaken: false },
-    version: 12,
+    version: 3,
     syncId: 20,
     doubt: { versions: 0b10, until: expect.any(Number) },
     position: 3,

@@ -48,7 +48,7 @@ describe('the end of a sync', () => {
   it('takes out who was not seen, then writes the mark, then forgets who need not be kept', () => {
     harness.take(observed('ann', 0))
     harness.take(observed('bob', 0, 'false'))
-    harness.take(outcome('ann', sync(0) + 1))
+    harness.take(outcome('ann', sync(1) + 1))
     harness.take(observed('cem', 1))
     expect(harness.take(ended(1))).toEqual([
       'ann crm false {"first_time_shopper":false}',

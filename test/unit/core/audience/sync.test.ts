@@ -11,6 +11,7 @@ import {
   staleReason,
   syncBegan,
   syncId,
+  versionAt,
 } from '../../../../src/core/audience/sync.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 
@@ -62,16 +63,17 @@ describe('the mark', () => {
     expect(beginsSync(markOf({ begun: 10 }), part(20, 'partial'))).toBe(false)
     expect(begun(markOf({ begun: 10, floor: 3 }), part(20), 7)).toEqual(markOf({ begun: 20, floor: 3, position: 7 }))
   })
-  it('a full sync closes itself and all before, versions too', () => {
+  it('a full sync closes itself and all before, and every version so far', () => {
     expect(closed(markOf({ begun: 10 }), part(10), 7, now)).toEqual(
-      markOf({ begun: 10, closed: 10, floor: 10, position: 7 }),
+      markOf({ begun: 10, closed: 10, floor: versionAt(now), position: 7 }),
     )
-    expect(closed(markOf({ floor: 30 }), part(10), 7, now)?.floor).toBe(30)
+    const higher = versionAt(now) + 1
+    expect(closed(markOf({ floor: higher }), part(10), 7, now)?.floor).toBe(higher)
   })
   it('a partial sync closes what began 7 days before, at most once a day', () => {
     const weekBefore = (now - 7 * day) * 1024
     const sync = part(newSyncId(now, 'a'), 'partial')
-    expect(closed(noMark, sync, 7, now)).toMatchObject({ closed: weekBefore, floor: weekBefore })
+    expect(closed(noMark, sync, 7, now)).toMatchObject({ closed: weekBefore, floor: versionAt(now) })
     expect(closed(markOf({ closed: weekBefore - day * 1024 }), sync, 7, now)).toMatchObject({ closed: weekBefore })
     expect(closed(markOf({ closed: weekBefore - day * 1024 + 1 }), sync, 7, now)).toBeUndefined()
     expect(closed(markOf({ closed: sync.syncId - 1 }), sync, 7, now)).toBeUndefined()
