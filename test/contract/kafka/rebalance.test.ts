@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock.ts'
 import type { LogConsumer } from '../../../src/core/ports.ts'
 import {
   append,
@@ -170,4 +171,35 @@ it('loses nothing and repeats only what was open while members come and go under
     Array.from({ length: 6 }, () => expect.any(Number)),
   )
   expect((await committed(await plainAdmin(), groupId, topic)).reduce((sum, offset) => sum + offset, 0)).toBe(total)
+})
+
+describe('a join that waits for a member that has died', () => {
+  it('holds up nothing that stays, for the session time-out that it takes', async () => {
+    const topic = await newTopic({ partitions: 4 })
+    const groupId = uniqueName()
+    const first = await join(topic, groupId)
+    // Its clock stands still, so that it sends no heartbeat but the first: it does not notice that it has to join again.
+    const dead = consumer([topic], { groupId, clock: { ...systemClock, monotonic: () => 0 } })
+    await dead.start(new Recorder())
+    await first.recorder.until(() => owned(first).length === 2)
+    const kept = owned(first)
+
+    await appendAll(
+      producer(),
+      topic,
+      [0, 1, 2, 3].map(partition => ({ partition, value: Buffer.from(`${partition}`) })),
+    )
+    await first.recorder.until(() => first.recorder.records.length === 2)
+    // What was to move is still nobody's: the join goes on.
+    expect(owned(first)).toEqual(kept)
+    expect(first.one.isConfirmed()).toBe(true)
+    await first.recorder.until(() => first.recorder.records.length === 4)
+    expect(owned(first)).toEqual([0, 1, 2, 3])
+    expect(
+      first.recorder.records
+        .slice(0, 2)
+        .map(({ partition }) => partition)
+        .sort(),
+    ).toEqual(kept)
+  })
 })
