@@ -60,6 +60,10 @@ class GotExchange implements Exchange {
     this.#onEnd = onEnd
   }
 
+  get isSent(): boolean {
+    return this.#request?.writableFinished === true
+  }
+
   start(): void {
     this.#request = undefined
     const stream = client.stream(this.#call.url, { request: url => this.#send(url) })

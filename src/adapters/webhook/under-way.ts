@@ -3,6 +3,8 @@ import { type DurationMs, durationMs, formatDuration } from '../../core/units.ts
 
 /** Something that has only so much time. */
 export interface Expiring {
+  /** All of it has left this process: its answer may be on the way. */
+  readonly isSent: boolean
   /** Its time is over. `after`: how much it had, as people write it. */
   expire(after: string): void
 }
@@ -49,7 +51,21 @@ export class UnderWay {
 
   /** Armed until it fires, also when no call is left: to set a timer for each would cost more than one that fires for nothing. */
   #arm(delay: DurationMs): void {
-    this.#cancelTimer = this.#clock.after(delay, () => this.#expireDue())
+    this.#cancelTimer = this.#clock.after(delay, () => this.#onTimer())
+  }
+
+  /**
+   * Timers run before sockets are read. After a standstill of this process the answers may be there already: to expire their calls
+   * would blame endpoints that have answered, open their breakers and do again what is done. What was not sent must not be sent now.
+   */
+  #onTimer(): void {
+    const now = this.#clock.monotonic()
+    for (const [call, dueAt] of this.#dueAt) {
+      if (dueAt > now) break
+      if (!call.isSent) this.#expire(call)
+    }
+    const afterReading = setImmediate(() => this.#expireDue())
+    this.#cancelTimer = () => clearImmediate(afterReading)
   }
 
   #expireDue(): void {
@@ -60,7 +76,11 @@ export class UnderWay {
         this.#arm(durationMs(Math.ceil(dueAt - now)))
         return
       }
-      call.expire(formatDuration(this.#timeout))
+      this.#expire(call)
     }
+  }
+
+  #expire(call: Expiring): void {
+    call.expire(formatDuration(this.#timeout))
   }
 }

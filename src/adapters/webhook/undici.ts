@@ -40,8 +40,13 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     this.#onEnd = onEnd
   }
 
+  get isSent(): boolean {
+    return this.#isSent
+  }
+
   start(): void {
     const { url, headers, body } = this.#call
+    this.#isSent = false
     const pool = this.#pools.current()
     const target = pool.target(url)
     if (target === undefined) {

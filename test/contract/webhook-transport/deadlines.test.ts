@@ -20,6 +20,11 @@ const trickle = (text: string, first = '') =>
     next()
   })
 
+/** Keeps the whole process from doing anything. */
+const standStill = (ms: number): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
 const over = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT' }
 
 describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
@@ -99,6 +104,22 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
     // A later call's deadline comes after the first one's.
     await post(target.url().replace('http:', 'https:'))
     expect(ends.map(ended => ended.length)).toEqual([1, 1])
+  })
+
+  it('an answer that came while this process stood still counts', async () => {
+    const stood = Promise.withResolvers<void>()
+    const target = await receiver(
+      afterRequest(peer => {
+        peer.send(answer(200))
+        stood.resolve()
+      }),
+    )
+    const { post } = caller(create, { timeoutMs })
+    const result = post(target.url())
+    await stood.promise
+    // The answer is in the socket by now; the timer is overdue before anybody has read it.
+    standStill(timeoutMs)
+    expect(await result).toEqual(answered(200))
   })
 
   it('a stale connection is repeated within the same deadline', async () => {

@@ -3,12 +3,16 @@ import { UnderWay } from '../../../../src/adapters/webhook/under-way.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
+/** As a turn of the event loop: timers, then what sockets have brought, then what waits for both. */
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
 function start() {
   const clock = new ManualClock()
   const underWay = new UnderWay(clock, durationMs(5_000))
   const expired: string[] = []
-  const begin = (name: string) => {
+  const begin = (name: string, isSent = true) => {
     const call = {
+      isSent,
       expire(after: string) {
         expired.push(`${name} at ${clock.monotonic()} after ${after}`)
         underWay.end(call, () => {})
@@ -24,32 +28,53 @@ describe('calls under way', () => {
   it('expire each at its own time, with one timer for all', async () => {
     const { clock, begin, expired } = start()
     begin('a')
-    await clock.advance(1_000)
+    await clock.advance(1_000, turn)
     begin('b')
     begin('c')
     expect(clock.timers).toBe(1)
-    await clock.advance(10_000)
+    await clock.advance(10_000, turn)
     expect(expired).toEqual(['a at 5000 after 5s', 'b at 6000 after 5s', 'c at 6000 after 5s'])
     expect(clock.timers).toBe(0)
   })
 
   it('that have ended do not expire, whichever of them it is', async () => {
     const { clock, underWay, begin, expired } = start()
-    const calls = ['a', 'b', 'c'].map(begin)
+    const calls = [begin('a'), begin('b'), begin('c')]
     for (const index of [0, 2]) underWay.end(calls[index]!, () => {})
-    await clock.advance(4_000)
+    await clock.advance(4_000, turn)
     begin('d')
-    await clock.advance(10_000)
+    await clock.advance(10_000, turn)
     expect(expired).toEqual(['b at 5000 after 5s', 'd at 9000 after 5s'])
   })
 
   it('that begin when all others have ended have their whole time', async () => {
     const { clock, underWay, begin, expired } = start()
     underWay.end(begin('a'), () => {})
-    await clock.advance(4_999)
+    await clock.advance(4_999, turn)
     begin('b')
-    await clock.advance(10_000)
+    await clock.advance(10_000, turn)
     expect(expired).toEqual(['b at 9999 after 5s'])
+  })
+
+  it('after a standstill end with the answer that is there, before anybody blames the endpoint', async () => {
+    const { clock, underWay, begin, expired } = start()
+    const [answered] = [begin('a'), begin('b')]
+    // The overdue timer runs before the sockets are read.
+    await clock.advance(5_000)
+    expect(expired).toEqual([])
+    underWay.end(answered, () => {})
+    await turn()
+    expect(expired).toEqual(['b at 5000 after 5s'])
+  })
+
+  it('that were not sent before a standstill are not sent after it', async () => {
+    const { clock, begin, expired } = start()
+    begin('sent')
+    begin('not sent', false)
+    await clock.advance(5_000)
+    expect(expired).toEqual(['not sent at 5000 after 5s'])
+    await turn()
+    expect(expired).toEqual(['not sent at 5000 after 5s', 'sent at 5000 after 5s'])
   })
 
   it('a timer that fires early is set anew', async () => {
@@ -64,14 +89,16 @@ describe('calls under way', () => {
       },
     })
     const early = new UnderWay(clock, durationMs(250))
-    const call = { expire: () => void expired.push('expired') }
+    const call = { isSent: true, expire: () => void expired.push('expired') }
     early.add(call)
     now = 249.4
     timers[0]![1]()
+    await turn()
     expect(expired).toEqual([])
     expect(timers.map(([delay]) => delay)).toEqual([250, 1])
     now = 250
     timers[1]![1]()
+    await turn()
     expect(expired).toEqual(['expired'])
   })
 })
@@ -92,5 +119,16 @@ describe('drained', () => {
     await Promise.all(drained)
     expect(order).toEqual(['a ended', 'b ended', 'drained', 'drained'])
     expect(clock.timers).toBe(0)
+  })
+
+  it('leaves nothing behind when the timer has just fired', async () => {
+    const { clock, underWay, begin, expired } = start()
+    const call = begin('a')
+    await clock.advance(5_000)
+    underWay.end(call, () => {})
+    await underWay.drained()
+    begin('after the end')
+    await clock.advance(4_999, turn)
+    expect(expired).toEqual([])
   })
 })
