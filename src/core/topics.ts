@@ -16,8 +16,17 @@ export interface TopicNames {
   readonly deadLetter: string
   /** What the collector did not take, for whoever looks for it. */
   readonly rejected: string
+  /** What syncs observed, and how each change ended. */
+  readonly audienceInput: string
+  /** What each destination is known to have; compacted. */
+  readonly memberships: string
+  /** Who was deleted, and whether to take anything from them; compacted. */
+  readonly suppressions: string
+  /** How deletions go on; compacted. */
+  readonly deletions: string
   readonly dispatcherGroup: string
   readonly retriesGroup: string
+  readonly audiencesGroup: string
   /** `hookline.retry.30s` */
   retry(tier: DurationMs): string
   /** The tier that a topic is, or undefined when it is no retry topic of this installation. */
@@ -30,8 +39,13 @@ export function topicNames(prefix: string): TopicNames {
     events: `${prefix}.events`,
     deadLetter: `${prefix}.dead-letter`,
     rejected: `${prefix}.rejected`,
+    audienceInput: `${prefix}.audience-input`,
+    memberships: `${prefix}.audience-memberships`,
+    suppressions: `${prefix}.suppressions`,
+    deletions: `${prefix}.deletions`,
     dispatcherGroup: `${prefix}.dispatcher`,
     retriesGroup: `${prefix}.retries`,
+    audiencesGroup: `${prefix}.audiences`,
     retry: tier => retryPrefix + formatDuration(tier),
     tierOf: topic => (topic.startsWith(retryPrefix) ? parseDuration(topic.slice(retryPrefix.length)) : undefined),
   }
@@ -61,10 +75,10 @@ export function topicSpecs(
   const { partitions, replicationFactor } = topics
   const spec = (
     name: string,
-    { cleanup = 'delete', days, partitionsAs, usedBy }: Partial<TopicSpec> & { days: number; usedBy: ServiceName[] },
+    { cleanup = 'delete', days, partitionsAs, usedBy }: Partial<TopicSpec> & { days?: number; usedBy: ServiceName[] },
   ): TopicSpec => ({
     ...{ name, partitions, replicationFactor, cleanup, partitionsAs, usedBy },
-    retention: durationMs(days * day),
+    retention: days === undefined ? undefined : durationMs(days * day),
   })
   return [
     spec(names.events, { days: 7, partitionsAs: names.events, usedBy: ['collector', 'dispatcher'] }),
@@ -73,6 +87,10 @@ export function topicSpecs(
     ),
     spec(names.deadLetter, { cleanup: 'compact,delete', days: 30, usedBy: ['dispatcher'] }),
     spec(names.rejected, { days: 3, usedBy: ['collector'] }),
+    spec(names.audienceInput, { days: 7, partitionsAs: names.events, usedBy: ['collector', 'dispatcher'] }),
+    spec(names.memberships, { cleanup: 'compact', partitionsAs: names.events, usedBy: [] }),
+    spec(names.suppressions, { cleanup: 'compact', usedBy: ['collector', 'dispatcher'] }),
+    spec(names.deletions, { cleanup: 'compact', usedBy: ['collector', 'dispatcher'] }),
   ]
 }
 

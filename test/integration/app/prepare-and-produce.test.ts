@@ -63,7 +63,7 @@ describe('a first deployment', () => {
     expect(JSON.parse(out).topics.map(({ result }: { result: string }) => result)).toEqual(Array(7).fill('exists'))
     const { code, out: checked } = await hookline('topics check')
     expect(code).toBe(0)
-    expect(checked).toMatch(/^note \* topics\.replicationFactor is 1.*\n7 topics are fit for use\n$/)
+    expect(checked).toMatch(/^note \* topics\.replicationFactor is 1.*\n11 topics are fit for use\n$/)
   })
 
   it('creates them as specified', async () => {

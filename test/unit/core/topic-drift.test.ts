@@ -24,7 +24,7 @@ const config = (over: Record<string, string>, of = 'acme.events') => ({
 })
 
 describe('what topics are needed', () => {
-  it('events, every tier of schedule and deferrals, dead letters, rejected messages', () => {
+  it('events, every tier of schedule and deferrals, dead letters, rejected messages, audiences, deletions', () => {
     expect(specsFor(3).map(({ name, cleanup }) => `${name} ${cleanup}`)).toEqual([
       'acme.events delete',
       'acme.retry.10s delete',
@@ -33,6 +33,10 @@ describe('what topics are needed', () => {
       'acme.retry.5m delete',
       'acme.dead-letter compact,delete',
       'acme.rejected delete',
+      'acme.audience-input delete',
+      'acme.audience-memberships compact',
+      'acme.suppressions compact',
+      'acme.deletions compact',
     ])
   })
 
@@ -51,8 +55,10 @@ describe('what topics are needed', () => {
   it('each service needs its own', () => {
     const of = (service: ServiceName) =>
       specsFor(3).flatMap(({ name, usedBy }) => (usedBy.includes(service) ? [name] : []))
-    expect(of('collector')).toEqual(['acme.events', 'acme.rejected'])
-    expect(of('dispatcher')).toEqual(specsFor(3).flatMap(({ name }) => (name === 'acme.rejected' ? [] : [name])))
+    const either = ['acme.audience-input', 'acme.suppressions', 'acme.deletions']
+    expect(of('collector')).toEqual(['acme.events', 'acme.rejected', ...either])
+    const othersOnly = ['acme.rejected', 'acme.audience-memberships']
+    expect(of('dispatcher')).toEqual(specsFor(3).flatMap(({ name }) => (othersOnly.includes(name) ? [] : [name])))
   })
 
   it('a new retry topic has as many partitions as the events topic has got', () => {
@@ -74,6 +80,8 @@ describe('drift', () => {
         'error acme.events partitions: has 6 partitions, topics.partitions is 12',
         'note acme.dead-letter partitions: has 6 partitions, topics.partitions is 12',
         'note acme.rejected partitions: has 6 partitions, topics.partitions is 12',
+        'note acme.suppressions partitions: has 6 partitions, topics.partitions is 12',
+        'note acme.deletions partitions: has 6 partitions, topics.partitions is 12',
       ],
     ],
     [

@@ -88,7 +88,7 @@ describe('topics check', () => {
   it('all is well', async () => {
     expect(await run(new MemoryAdmin(asSpecified), 'check')).toEqual({
       code: 0,
-      out: '7 topics are fit for use\n',
+      out: '11 topics are fit for use\n',
       err: '',
     })
   })
@@ -101,7 +101,7 @@ describe('topics check', () => {
     ])
     const { code, out } = await run(admin, 'check')
     expect(code).toBe(0)
-    expect(out).toMatch(/^note acme\.events has min\.insync\.replicas 1.*\n7 topics are fit for use\n$/)
+    expect(out).toMatch(/^note acme\.events has min\.insync\.replicas 1.*\n11 topics are fit for use\n$/)
   })
 
   it('names every error and the remedy', async () => {
@@ -109,7 +109,7 @@ describe('topics check', () => {
     expect({ code, out, err }).toEqual({
       code: 1,
       out: 'error acme.events does not exist\nerror acme.retry.10s does not exist\n',
-      err: 'hookline: 2 of 7 topics are not fit for use; hookline topics apply creates what is missing\n',
+      err: 'hookline: 2 of 11 topics are not fit for use; hookline topics apply creates what is missing\n',
     })
   })
 
@@ -118,7 +118,7 @@ describe('topics check', () => {
     expect(code).toBe(1)
     expect(JSON.parse(out)).toEqual({
       fit: false,
-      topics: 7,
+      topics: 11,
       drift: [{ topic: 'acme.events', kind: 'missing', severity: 'error', detail: 'does not exist' }],
     })
   })
