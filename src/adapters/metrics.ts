@@ -1,4 +1,5 @@
 import * as prom from 'prom-client'
+import type { LabelSet } from '../core/metrics/spec.ts'
 import { type Counter, type Gauge, type Histogram, type Metrics, metricSpecs } from '../core/metrics.ts'
 
 export interface MetricsRegistry {
@@ -37,11 +38,12 @@ function createInstrument(
   spec: (typeof metricSpecs)[keyof typeof metricSpecs],
   registry: prom.Registry,
   onCollect: MetricsRegistry['onCollect'],
-): Counter<string> | Gauge<string> | Histogram<string> {
-  const options = { name: spec.name, help: spec.help, labelNames: [...spec.labels] as string[], registers: [registry] }
+): Counter<LabelSet> | Gauge<LabelSet> | Histogram<LabelSet> {
+  const labelNames = Object.keys(spec.labels)
+  const options = { name: spec.name, help: spec.help, labelNames, registers: [registry] }
   switch (spec.kind) {
     case 'counter': {
-      const tally = new Tally(spec.labels, new prom.Counter(options))
+      const tally = new Tally(labelNames, new prom.Counter(options))
       onCollect(() => tally.flush())
       return tally
     }
@@ -49,7 +51,7 @@ function createInstrument(
       return new prom.Gauge(options)
     case 'histogram': {
       const histogram = new prom.Histogram({ ...options, buckets: [...spec.buckets] })
-      if (spec.labels.length > 0) return histogram
+      if (labelNames.length > 0) return histogram
       const only = histogram.labels()
       return { observe: (_labels, value) => only.observe(value) }
     }
@@ -70,7 +72,7 @@ interface Count {
  * Counts up between two expositions. prom-client makes one key of all labels at every call, which on the way of every delivery
  * costs more than what is counted there.
  */
-class Tally implements Counter<string> {
+class Tally implements Counter<LabelSet> {
   readonly #names: readonly string[]
   readonly #counter: prom.Counter
   /** By the value of the first label, of those by that of the second one, … */

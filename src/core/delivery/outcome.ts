@@ -20,8 +20,9 @@ export const refusedOutcomes = ['http_3xx', 'http_4xx', 'tls_untrusted', 'blocke
 
 export type RetryableOutcome = (typeof retryableOutcomes)[number]
 export type RefusedOutcome = (typeof refusedOutcomes)[number]
-/** What one call came to: the metric label, the log field and the header value. */
-export type Outcome = 'delivered' | RetryableOutcome | RefusedOutcome
+/** What one call can come to: the metric label, the log field and the header value. */
+export const outcomes = ['delivered', ...retryableOutcomes, ...refusedOutcomes] as const
+export type Outcome = (typeof outcomes)[number]
 
 /** Why a record stands in the dead-letter topic. */
 export const deadLetterReasons = [

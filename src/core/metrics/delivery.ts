@@ -1,0 +1,68 @@
+import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../delivery/outcome.ts'
+import { counter, gauge, histogram, openLabels } from './spec.ts'
+
+/** The promise is "within seconds"; the upper end tells a backlog of hours from one of days. */
+const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 14_400]
+/** A call is over after 5 s (A4.1). */
+const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5]
+
+const { destination, webhook } = openLabels
+
+/** What becomes of deliveries, and the calls that are made for them. */
+export const deliveryMetrics = {
+  webhookCalls: counter('hookline_webhook_calls_total', 'Calls ended, by outcome.', {
+    unit: 'calls',
+    use: 'alert',
+    labels: { destination, webhook, outcome: outcomes },
+  }),
+  webhookCallSeconds: histogram('hookline_webhook_call_seconds', 'From the start of a call to its end.', {
+    unit: 'seconds',
+    use: 'dashboard',
+    buckets: callBuckets,
+  }),
+  webhooksGone: counter('hookline_webhooks_gone_total', 'Calls answered 410: the endpoint says it is gone for good.', {
+    unit: 'calls',
+    use: 'alert',
+    labels: { destination, webhook },
+  }),
+  deliveries: counter('hookline_deliveries_total', 'Deliveries settled, by what became of them.', {
+    unit: 'deliveries',
+    use: 'dashboard',
+    labels: { destination, result: ['delivered', 'retried', 'deferred', 'dead_lettered', 'dropped'] },
+  }),
+  deadLetters: counter(
+    'hookline_dead_letters_total',
+    'Records written to the dead-letter topic; destination `-` where none could be made out.',
+    { unit: 'records', use: 'alert', labels: { destination, reason: deadLetterReasons } },
+  ),
+  drops: counter('hookline_drops_total', 'Deliveries rightly not made.', {
+    unit: 'deliveries',
+    use: 'dashboard',
+    labels: { reason: dropReasons },
+  }),
+  deferrals: counter('hookline_deferrals_total', 'Deliveries parked without an attempt.', {
+    unit: 'deliveries',
+    use: 'dashboard',
+    labels: { cause: deferralCauses },
+  }),
+  firstAttemptDelay: histogram(
+    'hookline_first_attempt_delay_seconds',
+    'From the append to the events topic to the first attempt.',
+    { unit: 'seconds', use: 'alert', buckets: delayBuckets },
+  ),
+  retryLateness: histogram('hookline_retry_lateness_seconds', 'How long after its due time a retry was attempted.', {
+    unit: 'seconds',
+    use: 'dashboard',
+    buckets: delayBuckets,
+  }),
+  breakersOpen: gauge('hookline_breaker_open', '1 while a destination is not attempted because most deliveries fail.', {
+    unit: 'state',
+    use: 'dashboard',
+    labels: { destination },
+  }),
+  callsInFlight: gauge('hookline_calls_in_flight', 'Calls under way.', { unit: 'calls', use: 'alert' }),
+  droppedKeys: counter('hookline_dropped_keys_total', 'Keys named __proto__ removed from messages.', {
+    unit: 'keys',
+    use: 'debug',
+  }),
+} as const

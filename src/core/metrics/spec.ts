@@ -1,0 +1,67 @@
+/** The form in which metrics are declared; the tables are beside this file, their sum is `core/metrics.ts`. */
+
+/** What it is looked at for: a rule, a panel, or nothing until somebody searches for a cause. A test holds it to the rules and dashboards. */
+export type Use = 'alert' | 'dashboard' | 'debug'
+
+/** A label whose values are not in the code: what they are, and so what bounds them. Never a URL, a user or a message. */
+export interface OpenLabel {
+  readonly values: string
+  /** What there is no room for is counted under `_other`. */
+  readonly folds: boolean
+}
+
+/** By name, in the order of the exposition. A list is the closed set of the values. */
+export type LabelSet = Readonly<Record<string, readonly string[] | OpenLabel>>
+
+interface Facts<Labels extends LabelSet> {
+  /** What one of it is: seconds, bytes, calls, … */
+  readonly unit: string
+  readonly use: Use
+  readonly labels?: Labels
+}
+
+export interface MetricSpec<Kind extends 'counter' | 'gauge' | 'histogram', Labels extends LabelSet> {
+  readonly kind: Kind
+  readonly name: string
+  readonly help: string
+  readonly unit: string
+  readonly use: Use
+  readonly labels: Labels
+  /** Histograms: upper bounds in the unit. */
+  readonly buckets: readonly number[]
+}
+
+// biome-ignore lint/complexity/noBannedTypes: a metric without labels has exactly none
+type NoLabels = {}
+
+const declared = <Kind extends 'counter' | 'gauge' | 'histogram', Labels extends LabelSet>(
+  kind: Kind,
+  name: string,
+  help: string,
+  { unit, use, labels }: Facts<Labels>,
+  buckets: readonly number[] = [],
+): MetricSpec<Kind, Labels> => ({ kind, name, help, unit, use, labels: labels ?? ({} as Labels), buckets })
+
+export const counter = <const Labels extends LabelSet = NoLabels>(name: string, help: string, facts: Facts<Labels>) =>
+  declared('counter', name, help, facts)
+export const gauge = <const Labels extends LabelSet = NoLabels>(name: string, help: string, facts: Facts<Labels>) =>
+  declared('gauge', name, help, facts)
+export const histogram = <const Labels extends LabelSet = NoLabels>(
+  name: string,
+  help: string,
+  facts: Facts<Labels> & { readonly buckets: readonly number[] },
+) => declared('histogram', name, help, facts, facts.buckets)
+
+/** What a value of each label is: one of the closed set, or any text. */
+export type LabelsOf<Labels extends LabelSet> = {
+  readonly [Name in keyof Labels]: Labels[Name] extends readonly (infer Value)[] ? Value : string
+}
+
+/** The open labels, each declared once. */
+export const openLabels = {
+  destination: { values: 'ids of destinations in the configuration', folds: true },
+  webhook: { values: 'ids of webhooks in the configuration, else their positions `0` to `4`', folds: true },
+  source: { values: 'ids of sources in the configuration', folds: true },
+  topic: { values: 'topics of this installation', folds: false },
+  partition: { values: 'partitions that this process has', folds: false },
+} as const satisfies LabelSet
