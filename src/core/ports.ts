@@ -138,6 +138,20 @@ export interface TopicReader {
   readToEnd(topic: string, onRecord: (record: LogRecord) => void | Promise<void>): Promise<number>
 }
 
+export interface TopicFollowerHandlers {
+  /** In order within each partition. Must return at once and must not throw. */
+  onRecord(record: LogRecord): void
+  /** Every record that was acknowledged before `asOf`, in monotonic milliseconds, has been handed over. Told about twice a second. */
+  onCurrent(asOf: number): void
+}
+
+/** Follows one topic outside any group: whoever does gets all of it. A log that was cut is read again from its beginning. */
+export interface TopicFollower {
+  /** Resolves at the first `onCurrent`: all that stood there has been handed over. Rejects while the topic cannot be read. */
+  start(handlers: TopicFollowerHandlers): Promise<void>
+  stop(): Promise<void>
+}
+
 export interface TopicDescription {
   readonly name: string
   readonly partitions: number

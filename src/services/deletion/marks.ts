@@ -1,0 +1,92 @@
+import { decodeMarks, lastingMarks, MarkIndex, type Stoppable, type UserMarks } from '../../core/deletion/marks.ts'
+import type { Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
+import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
+import { MarkWrites } from './mark-writes.ts'
+
+/** So long after a deletion was accepted no attempt is started any more for what was received before it. */
+const longestAge = durationMs(5_000)
+
+interface Deps {
+  /** Of the suppressions topic. */
+  readonly follower: TopicFollower
+  readonly producer: LogProducer
+  readonly topic: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What is known of deleted users, by the suppressions topic: the same in every process, and shared by all services of one. */
+export interface Marks {
+  /** Resolves when all marks have been read. Rejects while the topic cannot be read. */
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** How many users have marks: with none, nothing has to be looked up. */
+  readonly size: number
+  get(userId: string): UserMarks | undefined
+  /** As `MarkIndex.stops`. */
+  stops(about: Stoppable, now: EpochMs): 'user_deleted' | 'suppressed' | undefined
+  /** Everything that was accepted longer ago than this is known; infinite before the start. */
+  age(): DurationMs
+  /** Whether nothing that was accepted 5 s ago can be missing. Cheap. */
+  isCurrent(): boolean
+  /** Called whenever `isCurrent` holds again after it did not. */
+  onCurrent(listener: () => void): void
+  /**
+   * Changes the marks of one user, by what the topic holds of them when that gets there: `change` is called again where another writer was
+   * faster, so that neither undoes the other. Resolves when all replicas have it and this process has read it back; rejects when it is not
+   * known whether they do.
+   */
+  update(userId: string, change: (marks: UserMarks | undefined) => UserMarks | undefined): Promise<void>
+  /** Takes what is over out of the topic, of so many users at most; resolves with how many they were. */
+  tidy(mostUsers: number): Promise<number>
+}
+
+export function createMarks({ follower, producer, topic, clock, logger }: Deps): Marks {
+  const index = new MarkIndex()
+  const writes = new MarkWrites({ producer, topic, clock, held: userId => index.get(userId) })
+  const listeners: (() => void)[] = []
+  let knownUntil = Number.NEGATIVE_INFINITY
+
+  const age = (): DurationMs => durationMs(clock.monotonic() - knownUntil)
+  const isCurrent = (): boolean => age() < longestAge
+
+  function onRecord(record: LogRecord): void {
+    const { key, value, partition, offset } = record
+    const marks = value === null ? undefined : decodeMarks(value.toString())
+    if (key === null || (value !== null && marks === undefined))
+      return logger.error({ topic, partition, offset }, 'marks of a deleted user cannot be read; others wrote them')
+    const userId = key.toString()
+    if (writes.isLost(userId, record)) return
+    index.apply(userId, marks)
+  }
+
+  function onCurrent(asOf: number): void {
+    const wasCurrent = isCurrent()
+    knownUntil = asOf
+    if (!wasCurrent && isCurrent()) for (const listener of listeners) listener()
+  }
+
+  return {
+    start: () => follower.start({ onRecord, onCurrent }),
+    stop: () => follower.stop(),
+    get size() {
+      return index.size
+    },
+    get: userId => index.get(userId),
+    stops: (about, now) => index.stops(about, now),
+    age,
+    isCurrent,
+    onCurrent: listener => void listeners.push(listener),
+    update: (userId, change) => writes.update(userId, change),
+    async tidy(mostUsers) {
+      const now = clock.now()
+      const users: string[] = []
+      for (const [userId] of index.over(now)) {
+        users.push(userId)
+        if (users.length === mostUsers) break
+      }
+      await Promise.all(users.map(userId => writes.update(userId, marks => marks && lastingMarks(marks, now))))
+      return users.length
+    },
+  }
+}
