@@ -172,12 +172,20 @@ export interface TopicAdmin {
   close(): Promise<void>
 }
 
+/** Damaged, or not ours: it never will be read. */
+export interface Undecodable {
+  readonly kind: 'undecodable'
+  readonly detail: string
+}
+
+/** Decode again once `learn(schemaId)` has resolved. */
+export interface SchemaNeeded {
+  readonly kind: 'schema_needed'
+  readonly schemaId: number
+}
+
 /** What the bytes of an event record hold. */
-export type Decoded =
-  | { readonly kind: 'event'; readonly event: Event }
-  | { readonly kind: 'undecodable'; readonly detail: string }
-  /** Decode again once `learn(schemaId)` has resolved. */
-  | { readonly kind: 'schema_needed'; readonly schemaId: number }
+export type Decoded = { readonly kind: 'event'; readonly event: Event } | Undecodable | SchemaNeeded
 
 export interface EventCodec {
   encode(event: Event): Buffer
@@ -187,6 +195,16 @@ export interface EventCodec {
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
   /** Fetches a writer's schema. False: the registry knows no such id. Rejects while the registry cannot be reached. */
+  learn(schemaId: number): Promise<boolean>
+}
+
+export type DecodedValue<Value> = { readonly kind: 'value'; readonly value: Value } | Undecodable | SchemaNeeded
+
+/** Reads and writes the values of a topic that only we write to. */
+export interface ValueCodec<Value> {
+  encode(value: Value): Buffer
+  decode(value: Buffer): DecodedValue<Value>
+  /** As an EventCodec's. */
   learn(schemaId: number): Promise<boolean>
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createEventCodec, eventSchema, subjectOf } from '../../src/adapters/avro.ts'
+import { createEventCodec, eventSchema } from '../../src/adapters/avro.ts'
+import { subjectOf } from '../../src/adapters/avro-codec.ts'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
 import { createAdmin } from '../../src/adapters/kafka/admin.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'

@@ -1,19 +1,25 @@
 import avsc from 'avsc'
-import { eventSchema, subjectOf } from '../../src/adapters/avro.ts'
+import { eventSchema } from '../../src/adapters/avro.ts'
 import { boundedCollection } from '../../src/adapters/avro-bounds.ts'
+import { subjectOf } from '../../src/adapters/avro-codec.ts'
 import type { FoundSchema, Registry } from '../../src/adapters/registry.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { epochMs } from '../../src/core/units.ts'
 
 export const eventsTopic = 'hookline.events'
 
-/** A registry that holds our own schema as number 1, and what a test adds. */
+/** A registry that holds one schema of ours as number 1, and what a test adds. */
 export class MemoryRegistry implements Registry {
   readonly url = 'http://registry.test'
+  readonly #own: { readonly subject: string; readonly schema: string }
   /** The ids that were asked for, in order. */
   readonly asked: number[] = []
   #schemas: (FoundSchema | Error)[] = []
   #ownIsRegistered = true
+
+  constructor(own = { subject: subjectOf(eventsTopic), schema: eventSchema }) {
+    this.#own = own
+  }
 
   add(schema: object | FoundSchema | Error): number {
     const found = schema instanceof Error || 'kind' in schema ? schema : compiled(schema)
@@ -36,7 +42,7 @@ export class MemoryRegistry implements Registry {
   }
 
   async lookUp(subject: string, schema: string): Promise<{ id: number; version: number } | undefined> {
-    const isOwn = this.#ownIsRegistered && subject === subjectOf(eventsTopic) && schema === eventSchema
+    const isOwn = this.#ownIsRegistered && subject === this.#own.subject && schema === this.#own.schema
     return isOwn ? { id: 1, version: 1 } : undefined
   }
 

@@ -57,7 +57,7 @@ describe('each outside thing has one door', () => {
     got: /^adapters\/webhook\//,
     undici: /^adapters\/webhook\//,
     fastify: /^adapters\/http\//,
-    avsc: /^adapters\/(registry|avro|avro-bounds)\.ts$/,
+    avsc: /^adapters\/(registry|avro-codec|avro-bounds)\.ts$/,
     '@kafkajs/confluent-schema-registry': /^adapters\/registry\.ts$/,
     'prom-client': /^adapters\/metrics\.ts$/,
     pino: /^adapters\/logger\.ts$/,

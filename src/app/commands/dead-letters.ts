@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { createEventCodec, SchemaNotRegistered } from '../../adapters/avro.ts'
+import { createEventCodec } from '../../adapters/avro.ts'
+import { SchemaNotRegistered } from '../../adapters/avro-codec.ts'
 import { systemClock as clock } from '../../adapters/clock.ts'
 import { createKafka } from '../../adapters/kafka/client.ts'
 import { createReader } from '../../adapters/kafka/reader.ts'

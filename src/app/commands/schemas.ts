@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
-import { eventSchema, subjectOf } from '../../adapters/avro.ts'
+import { audienceInputSchema, membershipSchema } from '../../adapters/audience-codecs.ts'
+import { eventSchema } from '../../adapters/avro.ts'
+import { subjectOf } from '../../adapters/avro-codec.ts'
 import { createRegistry, type Registry } from '../../adapters/registry.ts'
 import type { Settings } from '../../core/settings.ts'
 import { topicNames } from '../../core/topics.ts'
@@ -25,9 +27,14 @@ interface Subject {
 }
 
 /** What is written on each topic of an installation. */
-const subjectsOf = ({ topics }: Settings): readonly Subject[] => [
-  { subject: subjectOf(topicNames(topics.prefix).events), schema: eventSchema },
-]
+function subjectsOf({ topics }: Settings): readonly Subject[] {
+  const { events, audienceInput, memberships } = topicNames(topics.prefix)
+  return [
+    { subject: subjectOf(events), schema: eventSchema },
+    { subject: subjectOf(audienceInput), schema: audienceInputSchema },
+    { subject: subjectOf(memberships), schema: membershipSchema },
+  ]
+}
 
 /** Levels that let the newest version read whatever was written at any time. */
 const sufficientLevels = ['BACKWARD_TRANSITIVE', 'FULL_TRANSITIVE']

@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { createEventCodec, eventSchema, subjectOf } from '../../../src/adapters/avro.ts'
+import {
+  audienceInputSchema,
+  createAudienceInputCodec,
+  createMembershipCodec,
+  membershipSchema,
+} from '../../../src/adapters/audience-codecs.ts'
+import { createEventCodec, eventSchema } from '../../../src/adapters/avro.ts'
+import { subjectOf } from '../../../src/adapters/avro-codec.ts'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { createRegistry } from '../../../src/adapters/registry.ts'
+import { toInputRecord } from '../../../src/core/audience/input.ts'
+import type { ValueCodec } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/units.ts'
+import { audienceInput, membershipRecord, withField, writtenAs } from '../../support/audience-records.ts'
 import { schemaWith, trackEvent, written } from '../../support/memory-registry.ts'
 
 const url = process.env['SCHEMA_REGISTRY_URL'] as string
@@ -113,5 +123,38 @@ describe('the event codec on it', () => {
     await expect(createEventCodec({ registry, eventsTopic, clock: systemClock })).rejects.toThrow(
       `not registered under ${subject} at ${url}: run \`hookline schemas register\``,
     )
+  })
+})
+
+describe('the codecs of audiences on it', () => {
+  it.each([
+    ['inputs', audienceInputSchema, createAudienceInputCodec, audienceInput],
+    ['memberships', membershipSchema, createMembershipCodec, membershipRecord],
+  ] as const)('%s: reads in another process what was written in this one', async (_name, schema, create, value) => {
+    const deps = { registry, topic: eventsTopic, clock: systemClock }
+    await expect(create(deps)).rejects.toThrow(`not registered under ${subject}`)
+    await registry.requireBackwardTransitive(subject)
+    await registry.register(subject, schema)
+    const [codec, other] = [await create(deps), await create(deps)] as unknown as [
+      ValueCodec<object>,
+      ValueCodec<object>,
+    ]
+    expect(other.decode(codec.encode(value))).toEqual({ kind: 'value', value })
+  })
+
+  it.each([
+    ['inputs', audienceInputSchema, createAudienceInputCodec, toInputRecord(audienceInput), audienceInput],
+    ['memberships', membershipSchema, createMembershipCodec, membershipRecord, membershipRecord],
+  ] as const)('%s: reads what a newer version wrote', async (_name, schema, create, stored, value) => {
+    await registry.requireBackwardTransitive(subject)
+    await registry.register(subject, schema)
+    const codec = await create({ registry, topic: eventsTopic, clock: systemClock })
+    const newer = withField(schema, { name: 'added', type: ['null', 'string'], default: null })
+    const result = await registry.register(subject, JSON.stringify(newer))
+    if ('refused' in result) throw new Error(result.refused)
+    const bytes = writtenAs(result.id, newer, { ...stored, added: 'x' })
+    expect(codec.decode(bytes)).toEqual({ kind: 'schema_needed', schemaId: result.id })
+    expect(await codec.learn(result.id)).toBe(true)
+    expect(codec.decode(bytes)).toEqual({ kind: 'value', value })
   })
 })

@@ -80,10 +80,12 @@ describe('a first deployment', () => {
     expect(deadLetter?.config['cleanup.policy']?.split(',').sort()).toEqual(['compact', 'delete'])
   })
 
+  const subjects = ['events', 'audience-input', 'audience-memberships'].map(topic => `${prefix}.${topic}-value`)
+
   it('has no schema to produce with', async () => {
     expect(await hookline('schemas check')).toMatchObject({
       code: 1,
-      out: `${eventsTopic}-value absent: no version is registered\n`,
+      out: subjects.map(subject => `${subject} absent: no version is registered\n`).join(''),
     })
     const { code, err } = await hookline('produce')
     expect(code).toBe(1)
@@ -91,16 +93,17 @@ describe('a first deployment', () => {
     expect(err).toContain('hookline schemas register')
   })
 
-  it('registers it once', async () => {
+  it('registers them once', async () => {
     const first = await hookline('schemas register')
     expect(first).toMatchObject({ code: 0, err: '' })
-    expect(first.out).toMatch(new RegExp(`^${eventsTopic}-value version 1 id \\d+\\n$`))
+    const lines = subjects.map(subject => expect.stringMatching(new RegExp(`^${subject} version 1 id \\d+$`)))
+    expect(first.out.trimEnd().split('\n')).toEqual(lines)
     expect(await hookline('schemas register')).toEqual(first)
     const { code, out } = await hookline('schemas check --json')
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({
       fit: true,
-      schemas: [{ subject: `${eventsTopic}-value`, state: 'registered' }],
+      schemas: subjects.map(subject => ({ subject, state: 'registered' })),
     })
   })
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { createEventCodec, SchemaNotRegistered } from '../../../src/adapters/avro.ts'
+import { createEventCodec } from '../../../src/adapters/avro.ts'
+import { SchemaNotRegistered } from '../../../src/adapters/avro-codec.ts'
 import { RegistryUnavailable } from '../../../src/adapters/registry.ts'
 import type { EventCodec } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/units.ts'

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs'
+import avsc from 'avsc'
+import type { Clock, SchemaNeeded, Undecodable } from '../core/ports.ts'
+import { type Registry, RegistryUnavailable } from './registry.ts'
+
+/** One of our schemas is not in the registry: nothing may be written. */
+export class SchemaNotRegistered extends Error {
+  override readonly name = 'SchemaNotRegistered'
+  readonly code = 'schema_not_registered'
+}
+
+/** TopicNameStrategy, what other clients assume. */
+export const subjectOf = (topic: string): string => `${topic}-value`
+
+/** The text of one of our schemas, as `schemas register` registers it. */
+export const schemaText = (file: string): string =>
+  JSON.stringify(JSON.parse(readFileSync(new URL(`../../schemas/${file}.avsc`, import.meta.url), 'utf8')))
+
+/** What the values of a topic are, and how they stand in its records. `Context`: what reading one needs beside its bytes. */
+export interface Form<Value, Stored, Read, Context> {
+  /** `an event`, `events`: for messages. */
+  readonly one: string
+  readonly many: string
+  readonly schema: string
+  toStored(value: Value): Stored
+  fromStored(stored: Stored, context: Context): Read
+}
+
+/** Reads and writes the values of one topic. */
+export interface AvroCodec<Value, Read, Context> {
+  encode(value: Value): Buffer
+  decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
+  /** Fetches a writer's schema. False: the registry knows no such id. Rejects while the registry cannot be reached. */
+  learn(schemaId: number): Promise<boolean>
+}
+
+interface Deps {
+  readonly registry: Registry
+  readonly topic: string
+  readonly clock: Pick<Clock, 'monotonic'>
+}
+
+/** Confluent's frame: a zero byte, the writer's schema id as int32, the Avro bytes. */
+const frameBytes = 5
+/** So long a schema id that the registry does not know is not asked for again. */
+const unknownForMs = 30_000
+
+type Reader<Stored> =
+  | { readonly kind: 'reader'; read(value: Buffer): Stored }
+  | { readonly kind: 'refused'; detail: string }
+
+/** Makes codecs of one form; its schema is compiled here, once. */
+export function avroCodecs<Value, Stored, Read, Context>({
+  one,
+  many,
+  schema,
+  toStored,
+  fromStored,
+}: Form<Value, Stored, Read, Context>): (deps: Deps) => Promise<AvroCodec<Value, Read, Context>> {
+  const ownType = avsc.Type.forSchema(JSON.parse(schema), { wrapUnions: 'never', omitRecordMethods: true })
+
+  /** Reads what was written with `writer` as our own version; compiled once for each schema id. */
+  function readerOf(writer: avsc.Type): Reader<Stored> {
+    try {
+      // Another namespace is no other record: producers of other teams generate their classes in their own.
+      const resolver = writer === ownType ? undefined : ownType.createResolver(writer, { ignoreNamespaces: true })
+      return { kind: 'reader', read: value => ownType.fromBuffer(value.subarray(frameBytes), resolver) }
+    } catch (error) {
+      return { kind: 'refused', detail: oneLine(error) }
+    }
+  }
+
+  return async ({ registry, topic, clock }) => {
+    const subject = subjectOf(topic)
+    const own = await registry.lookUp(subject, schema)
+    if (own === undefined)
+      throw new SchemaNotRegistered(
+        `the schema of ${many} is not registered under ${subject} at ${registry.url}: run \`hookline schemas register\``,
+      )
+    const readers = new Map<number, Reader<Stored>>([[own.id, readerOf(ownType)]])
+    const unknownUntil = new Map<number, number>()
+    const asking = new Map<number, Promise<boolean>>()
+    const encodeStored = createEncoder<Stored>(ownType, own.id)
+
+    async function ask(id: number): Promise<boolean> {
+      const found = await registry.find(id)
+      // Records are given up on this answer, so it must come from the registry that we started with.
+      if (found.kind !== 'schema' && (await registry.lookUp(subject, schema)) === undefined)
+        throw new RegistryUnavailable(`the registry at ${registry.url} knows neither schema ${id} nor our own any more`)
+      if (found.kind === 'unknown') unknownUntil.set(id, clock.monotonic() + unknownForMs)
+      else readers.set(id, found.kind === 'schema' ? readerOf(found.type) : { kind: 'refused', detail: found.detail })
+      return found.kind !== 'unknown'
+    }
+
+    return {
+      encode: value => encodeStored(toStored(value)),
+      decode(value, context) {
+        if (value.length < frameBytes || value[0] !== 0)
+          return undecodable(
+            `not an Avro record with a schema id: it starts with 0x${value.toString('hex', 0, frameBytes)}`,
+          )
+        const schemaId = value.readInt32BE(1)
+        const reader = readers.get(schemaId)
+        if (reader === undefined) return { kind: 'schema_needed', schemaId }
+        if (reader.kind === 'refused')
+          return undecodable(`schema ${schemaId} cannot be read as ${one}: ${reader.detail}`)
+        try {
+          return fromStored(reader.read(value), context)
+        } catch (error) {
+          return undecodable(`damaged, or not written with schema ${schemaId}: ${oneLine(error)}`)
+        }
+      },
+      async learn(schemaId) {
+        if (readers.has(schemaId)) return true
+        if (clock.monotonic() < (unknownUntil.get(schemaId) ?? 0)) return false
+        const under = asking.get(schemaId)
+        if (under !== undefined) return under
+        const answer = ask(schemaId).finally(() => asking.delete(schemaId))
+        asking.set(schemaId, answer)
+        return answer
+      },
+    }
+  }
+}
+
+function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stored) => Buffer {
+  let scratch = newScratch(16_384)
+  function newScratch(size: number): Buffer {
+    const buffer = Buffer.alloc(size)
+    buffer.writeInt32BE(schemaId, 1)
+    return buffer
+  }
+  return stored => {
+    let end = type.encode(stored, scratch, frameBytes)
+    if (end < 0) {
+      // Minus the bytes that were missing.
+      scratch = newScratch(scratch.length - end)
+      end = type.encode(stored, scratch, frameBytes)
+    }
+    return Buffer.from(scratch.subarray(0, end))
+  }
+}
+
+const undecodable = (detail: string): Undecodable => ({ kind: 'undecodable', detail })
+
+const oneLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').slice(0, 300)
