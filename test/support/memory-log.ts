@@ -8,6 +8,8 @@ import type {
   OutgoingRecord,
   Position,
   RecordHeaders,
+  TopicFollower,
+  TopicFollowerHandlers,
 } from '../../src/core/ports.ts'
 import { type DurationMs, durationMs } from '../../src/core/units.ts'
 
@@ -19,6 +21,7 @@ export class MemoryLog {
   readonly #topics = new Map<string, LogRecord[][]>()
   readonly #committed = new Map<string, Position>()
   readonly #consumers = new Set<MemoryConsumer>()
+  readonly #followers = new Set<MemoryFollower>()
   readonly #answers: (() => void)[] = []
   readonly unwritable = new Set<string>()
   readonly #clock: Clock
@@ -66,11 +69,20 @@ export class MemoryLog {
     return consumer
   }
 
+  follower(topic: string): MemoryFollower {
+    const follower = new MemoryFollower(
+      () => this.records(topic),
+      () => this.#clock.monotonic(),
+    )
+    this.#followers.add(follower)
+    return follower
+  }
+
   /** Answers writes and hands over records; true when there was anything to do. */
   poll(): boolean {
     const answers = this.#answers.splice(0)
     for (const answer of answers) answer()
-    const handedOver = [...this.#consumers].map(consumer => consumer.poll())
+    const handedOver = [...this.#followers, ...this.#consumers].map(reader => reader.poll())
     return answers.length > 0 || handedOver.includes(true)
   }
 
@@ -175,5 +187,38 @@ export class MemoryConsumer implements LogConsumer {
 
   silence(): DurationMs {
     return this.silentFor
+  }
+}
+
+/** Follows a topic of one partition. */
+export class MemoryFollower implements TopicFollower {
+  readonly #records: () => readonly LogRecord[]
+  readonly #now: () => number
+  #handlers: TopicFollowerHandlers | undefined
+  #position = 0
+  /** Whether brokers answer it. */
+  isCutOff = false
+
+  constructor(records: () => readonly LogRecord[], now: () => number) {
+    this.#records = records
+    this.#now = now
+  }
+
+  async start(handlers: TopicFollowerHandlers): Promise<void> {
+    this.#handlers = handlers
+    this.poll()
+  }
+
+  poll(): boolean {
+    if (this.isCutOff) return false
+    const records = this.#records().slice(this.#position)
+    this.#position += records.length
+    for (const record of records) this.#handlers?.onRecord(record)
+    this.#handlers?.onCurrent(this.#now())
+    return records.length > 0
+  }
+
+  async stop(): Promise<void> {
+    this.#handlers = undefined
   }
 }

@@ -23,6 +23,8 @@ export interface FetchedMessage {
 export interface FetchedPartition {
   readonly partition: number
   readonly highWatermark: string
+  /** Where the first open transaction begins, or as the high watermark. */
+  readonly lastStableOffset: string
   abortedTransactions?: readonly { readonly producerId: string; readonly firstOffset: string }[]
   messages: FetchedMessage[]
 }

@@ -1,10 +1,18 @@
-import type { Clock, Logger, LogRecord, TopicReader } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
-import { offsetOf } from './assignment.ts'
+import type { Clock, Logger, LogRecord, PartitionReader, TopicReader } from '../../core/ports.ts'
 import type { KafkaClient } from './client.ts'
-import { codeOfThrown, kafkaError, topicMissing } from './errors.ts'
-import { type Batch, type Cluster, type FetchedPartition, internal } from './internals.ts'
-import { loadKafkajs } from './library.ts'
+import { codeOfThrown, kafkaError } from './errors.ts'
+import {
+  clusterOf,
+  type Fetched,
+  fetchFrom,
+  leaderOf,
+  partitionsOf,
+  patience,
+  type Range,
+  rangeOf,
+  retryAfter,
+} from './fetching.ts'
+import type { Cluster } from './internals.ts'
 import { recordOf } from './records.ts'
 
 export interface ReaderDeps {
@@ -13,13 +21,7 @@ export interface ReaderDeps {
   readonly logger: Logger
 }
 
-/** All that is held in memory at once. */
-const fetchBytes = 2 * 1024 * 1024
 const maxWaitMs = 250
-const readCommitted = 1
-/** Tries without getting on before a reader gives up: over all some ten seconds, enough for the election of a leader. */
-const patience = 12
-const retryAfter = (attempt: number) => durationMs(Math.min(50 * 2 ** attempt, 1_000))
 
 type OnRecord = (record: LogRecord) => void | Promise<void>
 
@@ -27,66 +29,30 @@ type OnRecord = (record: LogRecord) => void | Promise<void>
  * Reads by fetches of its own, without any group: nothing has to be balanced, kept alive or deleted, and the next fetch waits until all of the
  * last is handled. Partitions come one after the other. Rejects with KafkaErrors, and with what `onRecord` throws.
  */
-export function createReader(deps: ReaderDeps): TopicReader {
+export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
+  /** By connections of its own, which end with it. */
+  async function asked<T>(topic: string, ask: (cluster: Cluster, all: readonly number[]) => Promise<T>): Promise<T> {
+    const cluster = clusterOf(deps.kafka)
+    try {
+      return await ask(cluster, await partitionsOf(cluster, topic))
+    } finally {
+      await cluster.disconnect()
+    }
+  }
+
+  const read = (topic: string, onRecord: OnRecord, only?: number): Promise<number> =>
+    asked(topic, async (cluster, all) => {
+      const partitions = only === undefined ? all : [only]
+      const ranges = await Promise.all(partitions.map(partition => rangeOf(cluster, topic, partition)))
+      let count = 0
+      for (const range of ranges) count += await readPartition(deps, cluster, range, onRecord)
+      return count
+    })
+
   return {
-    async readToEnd(topic, onRecord) {
-      const cluster = clusterOf(deps.kafka)
-      try {
-        const partitions = await partitionsOf(cluster, topic)
-        const ranges = await Promise.all(partitions.map(partition => rangeOf(cluster, topic, partition)))
-        let count = 0
-        for (const range of ranges) count += await readPartition(deps, cluster, range, onRecord)
-        return count
-      } finally {
-        await cluster.disconnect()
-      }
-    },
-  }
-}
-
-/** A consumer that never runs has all that it takes to fetch. */
-function clusterOf(kafka: KafkaClient): Cluster {
-  const { roundRobin } = loadKafkajs().PartitionAssigners
-  let cluster: unknown
-  kafka.consumer({
-    groupId: 'none',
-    allowAutoTopicCreation: false,
-    partitionAssigners: [
-      config => {
-        cluster = config.cluster
-        return roundRobin(config)
-      },
-    ],
-  })
-  return cluster as Cluster
-}
-
-async function partitionsOf(cluster: Cluster, topic: string): Promise<readonly number[]> {
-  try {
-    await cluster.connect()
-    await cluster.addTargetTopic(topic)
-    return cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId)
-  } catch (error) {
-    if (codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION') throw topicMissing(topic, error)
-    throw kafkaError(`topic ${topic} cannot be read`, error)
-  }
-}
-
-interface Range {
-  readonly topic: string
-  readonly partition: number
-  readonly beginning: number
-  /** The end of what is committed: an open transaction does not hold the reader up. */
-  readonly end: number
-}
-
-async function rangeOf(cluster: Cluster, topic: string, partition: number): Promise<Range> {
-  try {
-    const at = (side: 'beginning' | 'end'): Promise<number> => offsetOf({ cluster }, { topic, partition }, side)
-    const [beginning, end] = await Promise.all([at('beginning'), at('end')])
-    return { topic, partition, beginning, end }
-  } catch (error) {
-    throw kafkaError(`ends of ${topic}/${partition} cannot be read`, error)
+    readToEnd: (topic, onRecord) => read(topic, onRecord),
+    readPartition: ({ topic, partition }, onRecord) => read(topic, onRecord, partition),
+    endOf: ({ topic, partition }) => asked(topic, async cluster => (await rangeOf(cluster, topic, partition)).end),
   }
 }
 
@@ -108,12 +74,6 @@ async function readPartition(deps: ReaderDeps, cluster: Cluster, range: Range, o
   return count
 }
 
-/** What one fetch came to; `next` has not moved when there is nothing yet. */
-interface Fetched {
-  readonly records: Batch['messages']
-  readonly next: number
-}
-
 /** After a failure it has waited already. @throws KafkaError when patience is over. */
 async function fetchOrWait(
   { clock, logger }: ReaderDeps,
@@ -121,13 +81,13 @@ async function fetchOrWait(
   range: Range,
   position: number,
   attempt: number,
-): Promise<Fetched> {
+): Promise<Pick<Fetched, 'records' | 'next'>> {
   const { topic, partition, end } = range
   try {
     if (attempt > patience) throw new Error(`nothing comes from offset ${position} on, although ${end} is the end`)
-    const batch = await fetchFrom(cluster, topic, partition, position)
-    const isNothing = batch.rawMessages.length === 0
-    return { records: batch.messages, next: isNothing ? position : Number(batch.lastOffset()) + 1 }
+    const node = leaderOf(cluster, topic, partition)
+    const [fetched] = await fetchFrom(cluster, { node, topic, wanted: [{ partition, position }], maxWaitMs })
+    return fetched ?? { records: [], next: position }
   } catch (error) {
     const code = codeOfThrown(error)
     if (attempt >= patience) throw kafkaError(`${topic}/${partition} cannot be read`, error)
@@ -138,19 +98,4 @@ async function fetchOrWait(
     const left = code === 'OFFSET_OUT_OF_RANGE' ? (await rangeOf(cluster, topic, partition)).beginning : position
     return { records: [], next: Math.max(position, left) }
   }
-}
-
-async function fetchFrom(cluster: Cluster, topic: string, partition: number, position: number): Promise<Batch> {
-  const BatchOf = internal<new (topic: string, offset: string, data: FetchedPartition) => Batch>('consumer/batch')
-  const leader = cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition)?.leader
-  const broker = await cluster.findBroker({ nodeId: leader ?? -1 })
-  const fetchOffset = String(position)
-  const { responses } = await broker.fetch({
-    maxWaitTime: maxWaitMs,
-    minBytes: 1,
-    maxBytes: fetchBytes,
-    isolationLevel: readCommitted,
-    topics: [{ topic, partitions: [{ partition, fetchOffset, maxBytes: fetchBytes }] }],
-  })
-  return new BatchOf(topic, fetchOffset, responses[0]?.partitions[0] as FetchedPartition)
 }
