@@ -1,5 +1,6 @@
-import { bars, type Finding } from '../bars.ts'
+import { bars, type Finding, ofBareDelivery } from '../bars.ts'
 import { type Drain, drain } from '../drain.ts'
+import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { profileOf } from '../profile.ts'
@@ -27,15 +28,18 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
     const runs: Figures[] = []
     for (let run = 1; run <= bench.runs; run++) {
       const count = Math.max(fewest, scaled(bench, transport === 'got' ? 40_000 : 200_000))
-      const { plain, failing } = await pair(bench, transport, count)
+      const { bare, plain, failing } = await runOf(bench, transport, count)
       const { attempt, parkAndRelease } = costsOf(plain, failing)
+      const bareDelivery = 1e6 / bare.perCpuSecond
       const { refused, lost, duplicates } = failing
       runs.push({
         transport,
         run,
         parked: refused,
+        'bare delivery µs': bareDelivery,
         'attempt µs': attempt,
         'park and release µs': parkAndRelease,
+        'of a bare delivery': parkAndRelease / bareDelivery,
         lost,
         duplicates,
       })
@@ -48,7 +52,10 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
     const subject = `hookline ${transport}, 1 of 4 parked`
     figures.push(...runs)
     findings.push(
-      { subject, what: 'park and release µs', measured: median(all('park and release µs')), ...bars.parkAndRelease },
+      {
+        ...{ subject, what: 'park and release, of a bare delivery', measured: median(all('of a bare delivery')) },
+        ...ofBareDelivery(bars.parkAndRelease),
+      },
       { subject, what: 'lost', measured: Math.max(...all('lost')), ...bars.lost },
       { subject, what: 'delivered twice', measured: Math.max(...all('duplicates')), ...bars.duplicates },
     )
@@ -56,20 +63,22 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   return { findings, figures, profiles }
 }
 
-async function pair(
+async function runOf(
   { stage, profile }: Bench,
   transport: string,
   count: number,
-): Promise<{ readonly plain: Drain; readonly failing: Drain }> {
+): Promise<Readonly<Record<'bare' | 'plain' | 'failing', Drain>>> {
   const installation = await createInstallation(stage, { schedule })
   await installation.fill(count)
   const job = { stage, installation, inFlight, profile }
+  const bare = await drain(bareLoop('undici'), job, { count, delayMs })
+  await installation.forgetPositions()
   const forwarder = hooklineForwarder(transport)
   const plain = await drain(forwarder, job, { count, delayMs })
   await installation.forgetPositions()
   const failing = await drain(forwarder, job, { count, delayMs, failsOneIn })
   await installation.close()
-  return { plain, failing }
+  return { bare, plain, failing }
 }
 
 /** Microseconds of CPU. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Bar, type Verdict, verdictOf } from '../../bench/bars.ts'
+import { type Bar, ofBareDelivery, ofBareP99, type Verdict, verdictOf } from '../../bench/bars.ts'
 import { asEnvironment, filledIn, parsePeer } from '../../bench/forwarders/peer.ts'
 import { parseOptions, rowNames } from '../../bench/options.ts'
 import { type CpuProfile, packageOf, summarise } from '../../bench/profile.ts'
@@ -22,6 +22,22 @@ describe('the verdict on a finding', () => {
   ])('%s', (_, measured, bar, verdict) =>
     expect(verdictOf({ subject: 'x', what: 'y', measured, ...bar })).toBe(verdict),
   )
+})
+
+describe('a bar of another machine, held beside its bare loop', () => {
+  it.each<[string, Bar, Bar]>([
+    [
+      'a p99 of 59 ms is that of the loop itself',
+      ofBareP99({ must: { atMost: 59 }, aim: { atMost: 29.5 } }),
+      { must: { atMost: 1 }, aim: { atMost: 0.5 } },
+    ],
+    [
+      '100 µs, of which the loop makes 2.61 deliveries',
+      ofBareDelivery({ must: { atMost: 100 } }),
+      { must: { atMost: expect.closeTo(2.61) as number } },
+    ],
+    ['a lower bound stays one', ofBareP99({ aim: { atLeast: 118 } }), { aim: { atLeast: 2 } }],
+  ])('%s', (_, bar, expected) => expect(bar).toEqual(expected))
 })
 
 describe('the report', () => {
