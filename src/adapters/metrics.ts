@@ -1,6 +1,8 @@
 import * as prom from 'prom-client'
-import type { LabelSet } from '../core/metrics/spec.ts'
+import type { LabelSet, MetricSpec } from '../core/metrics/spec.ts'
 import { type Counter, type Gauge, type Histogram, type Metrics, metricSpecs } from '../core/metrics.ts'
+import { bounded, foldingLabels, SeriesBudget } from './metrics/series.ts'
+import { Tally } from './metrics/tally.ts'
 
 export interface MetricsRegistry {
   readonly metrics: Metrics
@@ -11,44 +13,60 @@ export interface MetricsRegistry {
   onCollect(refresh: () => void): void
 }
 
-/** The instruments of the table in `core/metrics.ts`, in a registry of their own. */
+/** The instruments of the tables in `core/metrics.ts`, in a registry of their own. */
 export function createMetrics(): MetricsRegistry {
   const registry = new prom.Registry()
   prom.collectDefaultMetrics({ register: registry })
   const refreshers: (() => void)[] = []
-  const onCollect: MetricsRegistry['onCollect'] = refresh => {
-    refreshers.push(refresh)
-  }
+  const tallies: Tally[] = []
+  const budget = new SeriesBudget(() => metrics.seriesFolded.inc({}))
+  const create = ([key, spec]: [string, MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>]) =>
+    [key, createInstrument(spec, { registry, budget, tallies })] as const
+  const metrics = Object.fromEntries(Object.entries(metricSpecs).map(create)) as unknown as Metrics
   return {
-    metrics: Object.fromEntries(
-      Object.entries(metricSpecs).map(([key, spec]) => [key, createInstrument(spec, registry, onCollect)]),
-    ) as unknown as Metrics,
+    metrics,
     contentType: registry.contentType,
     text: () => {
       for (const refresh of refreshers) refresh()
+      metrics.series.set({}, budget.used)
+      // Last: what the gauges' refreshers count is told now, not at the next time.
+      for (const tally of tallies) tally.flush()
       return registry.metrics()
     },
-    onCollect,
+    onCollect: refresh => {
+      refreshers.push(refresh)
+    },
   }
 }
 
-type Labels = Readonly<Record<string, string>>
+interface Surroundings {
+  readonly registry: prom.Registry
+  readonly budget: SeriesBudget
+  /** Those made so far, for the exposition. */
+  readonly tallies: Tally[]
+}
 
 function createInstrument(
-  spec: (typeof metricSpecs)[keyof typeof metricSpecs],
-  registry: prom.Registry,
-  onCollect: MetricsRegistry['onCollect'],
+  spec: MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>,
+  { registry, budget, tallies }: Surroundings,
 ): Counter<LabelSet> | Gauge<LabelSet> | Histogram<LabelSet> {
-  const labelNames = Object.keys(spec.labels)
-  const options = { name: spec.name, help: spec.help, labelNames, registers: [registry] }
-  switch (spec.kind) {
+  const { kind, name, help, labels } = spec
+  const labelNames = Object.keys(labels)
+  const folding = foldingLabels(labels)
+  const options = { name, help, labelNames, registers: [registry] }
+  switch (kind) {
     case 'counter': {
-      const tally = new Tally(labelNames, new prom.Counter(options))
-      onCollect(() => tally.flush())
+      const counter = new prom.Counter(options)
+      const tally = new Tally({ names: labelNames, folding, budget, show: (of, by) => counter.inc(of, by) })
+      // There from the start, as 0: a rule sees no increase in what appears as more than that.
+      for (const known of closedLabels(labels)) tally.inc(known, 0)
+      tallies.push(tally)
       return tally
     }
-    case 'gauge':
-      return new prom.Gauge(options)
+    case 'gauge': {
+      const gauge = new prom.Gauge(options)
+      return folding.length === 0 ? gauge : bounded(gauge, labelNames, budget)
+    }
     case 'histogram': {
       const histogram = new prom.Histogram({ ...options, buckets: [...spec.buckets] })
       if (labelNames.length > 0) return histogram
@@ -58,59 +76,12 @@ function createInstrument(
   }
 }
 
-interface Branch {
-  count: Count | undefined
-  readonly branches: Map<string, Branch>
-}
-
-interface Count {
-  readonly labels: Labels
-  pending: number
-}
-
-/**
- * Counts up between two expositions. prom-client makes one key of all labels at every call, which on the way of every delivery
- * costs more than what is counted there.
- */
-class Tally implements Counter<LabelSet> {
-  readonly #names: readonly string[]
-  readonly #counter: prom.Counter
-  /** By the value of the first label, of those by that of the second one, … */
-  readonly #root: Branch = { count: undefined, branches: new Map() }
-  readonly #counts: Count[] = []
-
-  constructor(names: readonly string[], counter: prom.Counter) {
-    this.#names = names
-    this.#counter = counter
-    // Without labels it is shown from the start, as 0.
-    if (names.length === 0) this.inc({}, 0)
+/** All labels that a metric can have, when each of its sets is closed; none when they are not all known. */
+function closedLabels(labels: LabelSet): readonly Readonly<Record<string, string>>[] {
+  let known: Record<string, string>[] = [{}]
+  for (const [name, values] of Object.entries(labels)) {
+    if ('folds' in values) return []
+    known = known.flatMap(each => values.map(value => ({ ...each, [name]: value })))
   }
-
-  inc(labels: Labels, by = 1): void {
-    this.#countOf(labels).pending += by
-  }
-
-  flush(): void {
-    for (const count of this.#counts) {
-      this.#counter.inc(count.labels, count.pending)
-      count.pending = 0
-    }
-  }
-  #countOf(labels: Labels): Count {
-    let branch = this.#root
-    for (const name of this.#names) {
-      const value = labels[name] ?? ''
-      let next = branch.branches.get(value)
-      if (next === undefined) {
-        next = { count: undefined, branches: new Map() }
-        branch.branches.set(value, next)
-      }
-      branch = next
-    }
-    if (branch.count === undefined) {
-      branch.count = { labels: { ...labels }, pending: 0 }
-      this.#counts.push(branch.count)
-    }
-    return branch.count
-  }
+  return known
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../adapters/clock.ts'
 import { createOpsServer } from '../adapters/http/ops.ts'
 import { createMetrics } from '../adapters/metrics.ts'
 import { allHealth, type Health } from '../core/health.ts'
@@ -8,6 +9,7 @@ import type { Settings } from '../core/settings.ts'
 import { startCollector } from './compose/collector.ts'
 import { startDispatcher } from './compose/dispatcher.ts'
 import { layFoundation, liveOf, type RunningPart } from './compose/foundation.ts'
+import { counted, showBuild, showChecks, showConfiguration } from './compose/process-metrics.ts'
 import { Lifecycle } from './lifecycle.ts'
 
 interface Deps {
@@ -40,15 +42,19 @@ export interface Composition {
 }
 
 export function compose(deps: Deps): Composition {
-  const { settings, services, logger, onFatal } = deps
-  const lifecycle = new Lifecycle(logger)
+  const { settings, services, onFatal } = deps
   const { metrics, ...exposition } = createMetrics()
+  const logger = counted(deps.logger, metrics)
+  const lifecycle = new Lifecycle(logger)
   let live = liveOf(settings)
   const running = new Map<ServiceName, RunningPart>()
+  const health = (): Health => allHealth([...services].map(name => running.get(name)?.health() ?? starting(name)))
   exposition.onCollect(() => {
     for (const part of running.values()) part.refreshGauges()
+    showChecks(metrics, health())
   })
-  const health = (): Health => allHealth([...services].map(name => running.get(name)?.health() ?? starting(name)))
+  showBuild(metrics, settings)
+  showConfiguration(metrics, settings, systemClock.now())
 
   async function start(): Promise<Addresses> {
     let ops = ''
@@ -73,6 +79,7 @@ export function compose(deps: Deps): Composition {
     stop: () => lifecycle.stop(),
     apply: changed => {
       live = liveOf(changed)
+      showConfiguration(metrics, changed, systemClock.now())
     },
   }
 }

@@ -12,6 +12,9 @@ export function countingMetrics(counts: Map<string, number>): Metrics {
       observe: (labels: Record<string, string>) => add(labels, 1),
       set: (labels: Record<string, string>, value: number) =>
         counts.set(`${name}{${Object.values(labels).join(',')}}`, value),
+      reset: () => {
+        for (const key of counts.keys()) if (key.startsWith(`${name}{`)) counts.delete(key)
+      },
     }
   }
   return Object.fromEntries(Object.keys(metricSpecs).map(name => [name, instrument(name)])) as unknown as Metrics

@@ -7,11 +7,15 @@ import { byTopic, type Committed, type OwnedPartition, type Partitions } from '.
 /** A quarter of a second of work is done again after a crash, at most. */
 const commitEvery = durationMs(250)
 
+export type CommitResult = 'accepted' | 'refused'
+
 interface Deps {
   readonly owned: Partitions
   readonly positions: () => readonly Position[]
   /** The group as long as it may commit: never between JoinGroup and the end of the join, the broker would accept anything. */
   readonly group: () => ConsumerGroup | undefined
+  /** Told of each request that was answered. */
+  readonly onCommit?: ((result: CommitResult) => void) | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -28,7 +32,7 @@ export interface Commits {
   flush(group: ConsumerGroup, limit: DurationMs): Promise<boolean>
 }
 
-export function createCommits({ owned, positions, group, clock, logger }: Deps): Commits {
+export function createCommits({ owned, positions, group, onCommit, clock, logger }: Deps): Commits {
   let underWay: Promise<boolean> = Promise.resolve(true)
   let isBusy = false
   let cancelNext = (): void => undefined
@@ -41,9 +45,11 @@ export function createCommits({ owned, positions, group, clock, logger }: Deps):
     try {
       await to.commitOffsets({ topics })
     } catch (error) {
+      onCommit?.('refused')
       logger.debug({ group: to.groupId, code: codeOfThrown(error) }, 'commit not accepted, trying again')
       return false
     }
+    onCommit?.('accepted')
     for (const { of, offset, metadata } of due) of.committed = { offset, metadata }
     return true
   }

@@ -3,7 +3,7 @@ import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } 
 import { type DurationMs, durationMs } from '../../core/units.ts'
 import { cooperativeAssigner } from './assigner.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from './client.ts'
-import { type Commits, createCommits } from './commits.ts'
+import { type CommitResult, type Commits, createCommits } from './commits.ts'
 import { codeOfThrown, KafkaError, kafkaError, topicMissing } from './errors.ts'
 import { handOver } from './hand-over.ts'
 import type { Batch, Cluster } from './internals.ts'
@@ -20,6 +20,8 @@ export interface ConsumerDeps {
   /** The consumer has ended and will not start again: the process has to exit. */
   readonly onFatal: (error: KafkaError) => void
   readonly onPositionLost: (loss: LostPosition) => void
+  /** Told of each request to commit. */
+  readonly onCommit?: (result: CommitResult) => void
   /** How old the view of partitions and leaders may be; half a minute. */
   readonly metadataMaxAgeMs?: number
   /**
@@ -138,7 +140,7 @@ class GroupConsumer implements LogConsumer {
   }
 
   #build(handlers: LogConsumerHandlers): Parts {
-    const { clock, logger } = this.#deps
+    const { clock, logger, onCommit } = this.#deps
     const owned = this.#owned
     const member: Member = new Member({
       ...this.#deps,
@@ -152,6 +154,7 @@ class GroupConsumer implements LogConsumer {
       owned,
       positions: () => handlers.positions(),
       group: () => member.settled,
+      onCommit,
       clock,
       logger,
     })

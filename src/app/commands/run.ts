@@ -101,9 +101,11 @@ function readyLine({ collector, ops }: Addresses, { kafka, registry }: Settings)
 function reload(
   composition: Composition,
   logger: Logger,
-): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onRefused'> {
-  const { configReloads } = composition.metrics
+): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onRefused'> {
+  const { configReloads, configReloadOk } = composition.metrics
   return {
+    // Also when a refused file was put back as it had been, so that nothing is to be taken over.
+    onAccepted: () => configReloadOk.set({}, 1),
     onChange(settings: Settings, change) {
       composition.apply(settings)
       configReloads.inc({ result: 'applied' })
@@ -112,6 +114,7 @@ function reload(
     },
     onRefused(problems) {
       configReloads.inc({ result: 'refused' })
+      configReloadOk.set({}, 0)
       logger.error({ problems: problems.map(formatProblem) }, 'configuration refused; the last good one stays')
     },
   }

@@ -10,8 +10,9 @@ const bodiesAtLeast = 4
 
 /** HTTP to the events topic. Resolves with the URL when it listens. */
 export async function startCollector(foundation: Foundation): Promise<RunningPart & { readonly url: string }> {
-  const { settings, live, lifecycle, metrics, logger, clock } = foundation
+  const { settings, live, lifecycle, metrics, logger, clock, topics } = foundation
   const { listen, maxBodyBytes, ratePerSource } = settings.collector
+  metrics.produceFailures.inc({ topic: topics.events }, 0)
   const collector = createCollectorService({
     ...foundation,
     sources: () => live().sourceKeys,

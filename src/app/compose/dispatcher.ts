@@ -1,12 +1,12 @@
 import { createConsumer } from '../../adapters/kafka/consumer.ts'
 import { createChosenTransport } from '../../adapters/webhook/choose.ts'
 import type { LogConsumer } from '../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/units.ts'
 import { createDispatcherService } from '../../services/dispatcher/service.ts'
 import type { Foundation, RunningPart } from './foundation.ts'
 
 /** The shortest tier is 10 s, and the retry topics have most of the partitions: they are asked less often. */
-const maxWait = { live: durationMs(100), retries: durationMs(500) }
+const maxWait = { dispatcher: durationMs(100), retries: durationMs(500) }
 
 /** Events to webhooks. Resolves when both groups have been joined. */
 export async function startDispatcher(foundation: Foundation): Promise<RunningPart> {
@@ -17,9 +17,10 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
     clock,
   })
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
-  const consumerOf = (groupId: string, names: readonly string[], maxWait: DurationMs): LogConsumer =>
+  const consumerOf = (group: keyof typeof maxWait, groupId: string, names: readonly string[]): LogConsumer =>
     createConsumer({
-      ...{ kafka, groupId, topics: names, clock, logger, onFatal, maxWait },
+      ...{ kafka, groupId, topics: names, clock, logger, onFatal, maxWait: maxWait[group] },
+      onCommit: result => metrics.commits.inc({ group, result }),
       onPositionLost: loss => {
         logger.error(loss, 'records gone before they were read: retention is too short, or the log was cut')
         metrics.positionsLost.inc({ topic: loss.topic }, Math.max(0, loss.to - loss.from))
@@ -27,10 +28,13 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
     })
   // Every tier that exists, so that a changed schedule strands nothing.
   const tiers = foundation.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
+  // There from the start: a rule sees no increase in what appears as more than 0.
+  for (const topic of [topics.events, ...tiers]) metrics.positionsLost.inc({ topic }, 0)
+  for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
   const dispatcher = createDispatcherService({
     ...foundation,
-    live: consumerOf(topics.dispatcherGroup, [topics.events], maxWait.live),
-    retries: consumerOf(topics.retriesGroup, tiers, maxWait.retries),
+    live: consumerOf('dispatcher', topics.dispatcherGroup, [topics.events]),
+    retries: consumerOf('retries', topics.retriesGroup, tiers),
     transport,
     delivery: settings.delivery,
     routing: () => live().routing,

@@ -28,6 +28,11 @@ export const collectorMetrics = {
     'Bodies of requests under way, and records not acknowledged yet.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'records'] } },
   ),
+  collectorHeldBytesLimit: gauge('hookline_collector_held_bytes_limit', 'Beyond it requests are told to come back.', {
+    unit: 'bytes',
+    use: 'dashboard',
+    labels: { what: ['bodies', 'records'] },
+  }),
   collectorRejectsLost: counter(
     'hookline_collector_rejects_lost_total',
     'Rejected messages that the rejected topic did not take either; their senders were told.',

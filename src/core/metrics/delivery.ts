@@ -6,7 +6,10 @@ const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 3
 /** A call is over after 5 s (A4.1). */
 const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5]
 
-const { destination, webhook } = openLabels
+/** From the shortest wait of the schedule to the end of the window (A4). */
+const recoveryBuckets = [1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400]
+
+const { destination, webhook, tier } = openLabels
 
 /** What becomes of deliveries, and the calls that are made for them. */
 export const deliveryMetrics = {
@@ -55,12 +58,31 @@ export const deliveryMetrics = {
     use: 'dashboard',
     buckets: delayBuckets,
   }),
+  retriedDelivery: histogram(
+    'hookline_retried_delivery_seconds',
+    'From the append to the events topic to the delivery, where the first attempt did not do it.',
+    { unit: 'seconds', use: 'dashboard', buckets: recoveryBuckets },
+  ),
+  parked: counter('hookline_parked_total', 'Deliveries written to a retry topic, after an attempt or without one.', {
+    unit: 'deliveries',
+    use: 'dashboard',
+    labels: { tier },
+  }),
   breakersOpen: gauge('hookline_breaker_open', '1 while a destination is not attempted because most deliveries fail.', {
     unit: 'state',
     use: 'dashboard',
     labels: { destination },
   }),
   callsInFlight: gauge('hookline_calls_in_flight', 'Calls under way.', { unit: 'calls', use: 'alert' }),
+  callsInFlightLimit: gauge('hookline_calls_in_flight_limit', 'Calls that may be under way at once.', {
+    unit: 'calls',
+    use: 'alert',
+  }),
+  destinations: gauge('hookline_destinations', 'Destinations in the configuration.', {
+    unit: 'destinations',
+    use: 'dashboard',
+    labels: { state: ['enabled', 'paused', 'disabled'] },
+  }),
   droppedKeys: counter('hookline_dropped_keys_total', 'Keys named __proto__ removed from messages.', {
     unit: 'keys',
     use: 'debug',

@@ -64,4 +64,19 @@ export const openLabels = {
   source: { values: 'ids of sources in the configuration', folds: true },
   topic: { values: 'topics of this installation', folds: false },
   partition: { values: 'partitions that this process has', folds: false },
+  tier: { values: 'how long a record waits in a retry topic: `10s`, `30s`, …', folds: false },
+  check: { values: 'what `/readyz?verbose` and `/livez?verbose` list', folds: false },
 } as const satisfies LabelSet
+
+/** What one process may expose; beyond 10,000 series an exposition holds the event loop for more than ten milliseconds. */
+export const seriesBudget = {
+  /** All of it, as an aim: what Kafka's partitions and the closed sets take is bounded by the cluster and by the code. */
+  inProcess: 10_000,
+  /** Series with labels that fold. Beyond it whatever is new is counted under `_other`. */
+  folding: 8_000,
+  /** Beyond it a new series keeps its destination, but not its webhook. */
+  detailed: 6_000,
+} as const
+
+/** The value of a label for everything that there is no room for. */
+export const foldedInto = '_other'

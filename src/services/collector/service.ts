@@ -76,6 +76,8 @@ export function createCollectorService(deps: CollectorDeps): CollectorService {
     refreshGauges() {
       metrics.collectorHeldBytes.set({ what: 'bodies' }, bodies.held)
       metrics.collectorHeldBytes.set({ what: 'records' }, records.held)
+      metrics.collectorHeldBytesLimit.set({ what: 'bodies' }, memory.bodies)
+      metrics.collectorHeldBytesLimit.set({ what: 'records' }, memory.records)
     },
   }
 }

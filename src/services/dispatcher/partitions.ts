@@ -9,6 +9,7 @@ import type {
   TopicPartition,
 } from '../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../core/units.ts'
+import { Flow, type FlowCounts } from './flow.ts'
 import { Shard } from './shard.ts'
 
 interface Deps {
@@ -18,6 +19,8 @@ interface Deps {
   readonly maxInFlight: number
   /** When a record may be taken up. Undefined: at once (live topics). */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
+  /** Before any record of it, which it may hold back. */
+  readonly onAssigned?: (shard: Shard) => void
   readonly onRecord: (record: LogRecord, shard: Shard) => void
   /** As much was taken up as there is, or as there is room for. */
   readonly onTakenUp: (shard: Shard) => void
@@ -30,6 +33,8 @@ interface Deps {
 export interface Partitions {
   readonly handlers: LogConsumerHandlers
   shards(): Iterable<Shard>
+  /** What has happened since it was last asked. */
+  takeCounts(): FlowCounts
 }
 
 const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
@@ -38,17 +43,20 @@ export function createPartitions(deps: Deps): Partitions {
   const { consumer, clock, maxInFlight, dueAt, onRecord, onTakenUp } = deps
   const shards = new Map<string, Shard>()
   let limits = backlogLimits(0, maxInFlight)
+  const flow = new Flow()
 
   function revoke(partition: TopicPartition): void {
     const shard = shards.get(keyOf(partition))
     if (shard === undefined) return
     shard.revoked = true
+    flow.left(shard)
     shards.delete(keyOf(partition))
     limits = backlogLimits(shards.size, maxInFlight)
     deps.onRevoked(shard)
   }
 
   async function giveUp(partitions: readonly TopicPartition[]): Promise<void> {
+    flow.joined()
     const leaving = new Set(partitions.map(keyOf))
     for (const [key, shard] of shards) shard.isLeaving = leaving.has(key)
     deps.onRelease()
@@ -57,8 +65,10 @@ export function createPartitions(deps: Deps): Partitions {
 
   function assign(position: Position): void {
     revoke(position)
-    shards.set(keyOf(position), new Shard(position, { consumer, limits: () => limits, onFree: takeUp }))
+    const shard = new Shard(position, { consumer, limits: () => limits, onFree: takeUp })
+    shards.set(keyOf(position), shard)
     limits = backlogLimits(shards.size, maxInFlight)
+    deps.onAssigned?.(shard)
   }
 
   /** Parked records fall due in the order in which they were appended: the first one that is not due ends the batch. */
@@ -111,6 +121,7 @@ export function createPartitions(deps: Deps): Partitions {
       positions: () => [...shards.values()].map(positionOf),
     },
     shards: () => shards.values(),
+    takeCounts: () => flow.take(shards.values()),
   }
 }
 

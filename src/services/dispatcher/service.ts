@@ -16,6 +16,7 @@ import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/units.ts'
 import { createAttempts } from './attempts.ts'
 import { Dispatcher } from './dispatcher.ts'
+import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
 import { createPartitions } from './partitions.ts'
 import { createSettle } from './settle.ts'
@@ -54,7 +55,7 @@ export interface DispatcherService {
 }
 
 export function createDispatcherService(deps: DispatcherDeps): DispatcherService {
-  const { live, retries, clock, metrics, logger, topics, delivery: limits } = deps
+  const { live, retries, clock, logger, topics, delivery: limits } = deps
   const places = new Places(limits)
   const settle = createSettle(deps)
   const policy = { schedule: limits.schedule, window: limits.window, tiers: tiersOf(limits.schedule) }
@@ -76,6 +77,13 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   }
   const livePartitions = createPartitions({ ...taken, consumer: live, dueAt: undefined })
   const parkedPartitions = createPartitions({ ...taken, consumer: retries, dueAt })
+  const refreshGauges = createGauges({
+    ...{ ...deps, places, oldestOpenMs, open: () => intake.open, unwritableTopics: settle.unwritableTopics },
+    groups: {
+      dispatcher: { partitions: livePartitions, consumer: live },
+      retries: { partitions: parkedPartitions, consumer: retries },
+    },
+  })
   let phase: DispatcherVitals['phase'] = 'joining'
 
   async function drained(): Promise<boolean> {
@@ -109,16 +117,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
         oldestOpenMs: oldestOpenMs(),
         unwritableTopics: settle.unwritableTopics(),
       }),
-    refreshGauges() {
-      metrics.callsInFlight.set({}, places.inFlight)
-      metrics.recordsOpen.set({}, intake.open.size)
-      metrics.oldestOpenSeconds.set({}, oldestOpenMs() / 1000)
-      metrics.unwritableTopics.set({}, settle.unwritableTopics().length)
-      for (const shard of [...livePartitions.shards(), ...parkedPartitions.shards()]) {
-        const lag = Math.max(0, shard.highWatermark - shard.tracker.committable)
-        metrics.consumerLag.set({ topic: shard.topic, partition: String(shard.partition) }, lag)
-      }
-    },
+    refreshGauges,
   }
 }
 

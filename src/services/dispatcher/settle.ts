@@ -5,7 +5,7 @@ import type { RejectionCode } from '../../core/message/message.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { assertNever, durationMs } from '../../core/units.ts'
+import { assertNever, durationMs, formatDuration } from '../../core/units.ts'
 import type { Delivery, OpenRecord } from './delivery.ts'
 
 /** Between two tries to write to a topic that does not take the record. */
@@ -77,7 +77,7 @@ export function createSettle({ producer, topics, clock, metrics, logger }: Deps)
 
   function delivery({ of, carried }: Delivery, decision: Decision, ended: () => void): void {
     const end = (settled: boolean): void => {
-      if (settled) count(carried.destination, decision)
+      if (settled) count(carried, decision)
       of.release()
       ended()
     }
@@ -95,8 +95,11 @@ export function createSettle({ producer, topics, clock, metrics, logger }: Deps)
     }
   }
 
-  function count(destination: string, decision: Decision): void {
+  function count({ destination, attempt, origin }: Carried, decision: Decision): void {
     metrics.deliveries.inc({ destination, result: decision.kind })
+    if (decision.kind === 'delivered' && attempt > 0)
+      metrics.retriedDelivery.observe({}, Math.max(0, clock.now() - origin.timestamp) / 1000)
+    if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
     if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
     if (decision.kind === 'dropped') metrics.drops.inc({ reason: decision.reason })
     if (decision.kind === 'dead_lettered') metrics.deadLetters.inc({ destination, reason: decision.reason })

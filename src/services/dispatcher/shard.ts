@@ -4,7 +4,7 @@ import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../cor
 import { Unread } from './unread.ts'
 
 /** Why nothing of a partition is taken up for now. */
-export type Hold = 'backlog' | 'not_due' | 'schema'
+export type Hold = 'backlog' | 'not_due' | 'schema' | 'restore'
 
 interface Deps {
   readonly consumer: LogConsumer
@@ -28,6 +28,8 @@ export class Shard implements TopicPartition {
   isLeaving = false
   /** Its records are being taken up right now. */
   isTakingUp = false
+  /** How many records were taken up, done or not. */
+  takenUp = 0
   /** The partition's end as of the last fetch. */
   highWatermark: number
   readonly #deps: Deps
@@ -90,6 +92,7 @@ export class Shard implements TopicPartition {
   /** Takes a record in; false when an earlier owner was done with it. */
   opened(record: LogRecord): boolean {
     if (!this.tracker.add(record.offset)) return false
+    this.takenUp++
     this.#openBytes += sizeOf(record)
     if (this.#reaches(1)) this.hold('backlog')
     return true

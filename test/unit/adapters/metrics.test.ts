@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createMetrics } from '../../../src/adapters/metrics.ts'
 
 const linesOf = async (text: Promise<string>, name: string): Promise<string[]> =>
-  (await text).split('\n').filter(line => line.startsWith(name))
+  (await text).split('\n').filter(line => line.startsWith(name) && !/^\w/.test(line.slice(name.length)))
 
 describe('metrics', () => {
   it('a counter is shown with what was counted up to then, by its labels', async () => {
