@@ -138,6 +138,21 @@ export interface TopicReader {
   readToEnd(topic: string, onRecord: (record: LogRecord) => void | Promise<void>): Promise<number>
 }
 
+/** The same for single partitions. */
+export interface PartitionReader {
+  readPartition(partition: TopicPartition, onRecord: (record: LogRecord) => void | Promise<void>): Promise<number>
+  /** The offset behind all that is committed in it. */
+  endOf(partition: TopicPartition): Promise<number>
+}
+
+/** How far topics are written and groups have read. One number a partition, from partition 0 on. */
+export interface LogPositions {
+  /** The offsets behind the last records. */
+  ends(topic: string): Promise<readonly number[]>
+  /** What a group has committed; -1 where it has not. */
+  committed(groupId: string, topic: string): Promise<readonly number[]>
+}
+
 export interface TopicFollowerHandlers {
   /** In order within each partition. Must return at once and must not throw. */
   onRecord(record: LogRecord): void
