@@ -12,6 +12,11 @@ export interface CommandEntry {
 /** Every command, in the order of the help. */
 const commands: readonly CommandEntry[] = [
   {
+    name: 'audience',
+    summary: 'sync audiences and computed traits, and see how they stand',
+    load: async () => (await import('./commands/audience.ts')).audienceCommand,
+  },
+  {
     name: 'check-config',
     summary: 'check the configuration, without network',
     load: async () => (await import('./commands/check-config.ts')).checkConfigCommand,
@@ -25,6 +30,11 @@ const commands: readonly CommandEntry[] = [
     name: 'dead-letters',
     summary: 'list what was given up',
     load: async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
+  },
+  {
+    name: 'delete-user',
+    summary: 'delete users, and tell their destinations',
+    load: async () => (await import('./commands/delete-user.ts')).deleteUserCommand,
   },
   {
     name: 'preview',
@@ -55,6 +65,11 @@ const commands: readonly CommandEntry[] = [
     name: 'schemas',
     summary: 'register and check the schemas',
     load: async () => (await import('./commands/schemas.ts')).schemasCommand,
+  },
+  {
+    name: 'unsuppress-user',
+    summary: 'take messages of a user again',
+    load: async () => (await import('./commands/unsuppress-user.ts')).unsuppressUserCommand,
   },
   {
     name: 'produce',

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline'
-import { Presets, SingleBar } from 'cli-progress'
 import { type Command, Option } from 'commander'
 import { createEventCodec } from '../../adapters/avro.ts'
 import { systemClock } from '../../adapters/clock.ts'
@@ -28,6 +27,7 @@ import { loadSettings } from '../load-settings.ts'
 import { createFeed, type Feed } from '../produce/feed.ts'
 import { paced } from '../produce/pace.ts'
 import { createSampleMessages } from '../produce/sample-messages.ts'
+import { createProgressBar, type ProgressBar } from '../progress-bar.ts'
 
 interface Options {
   readonly config?: string
@@ -98,7 +98,7 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
   const topic = topicNames(settings.topics.prefix).events
   const sourceId = sourceOf(settings, options.source)
   const outlet = await open(settings, io)
-  const bar = progressBar(options, io)
+  const bar = startBar(options, io)
   const feed = createFeed({ ...outlet, topic, sourceId, onProduced: produced => bar?.update(produced) })
   try {
     const start = outlet.clock.monotonic()
@@ -170,18 +170,12 @@ async function feedLines(feed: Feed, clock: Clock, io: CommandIo): Promise<Fed> 
 const normaliseNow = (input: unknown, clock: Clock): Normalised | Rejection =>
   normalise(input, { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() })
 
-/** On a terminal, when it is known how many there will be. */
-function progressBar({ count, json, stdin }: Options, { stderr }: CommandIo): SingleBar | undefined {
-  if (stderr.isTTY !== true || json === true || stdin === true || count === undefined) return undefined
-  const bar = new SingleBar(
-    {
-      stream: stderr,
-      format: '{bar} {percentage}% {value}/{total} messages, {eta_formatted} left',
-      clearOnComplete: true,
-    },
-    Presets.shades_classic,
-  )
-  bar.start(count, 0)
+/** When it is known how many there will be. */
+function startBar({ count, json, stdin }: Options, io: CommandIo): ProgressBar | undefined {
+  if (stdin === true || count === undefined) return undefined
+  const format = '{bar} {percentage}% {value}/{total} messages, {eta_formatted} left'
+  const bar = createProgressBar(io, { json: json === true }, format)
+  bar?.start(count)
   return bar
 }
 

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline'
-import { Presets, SingleBar } from 'cli-progress'
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock.ts'
 import { createKafka } from '../../adapters/kafka/client.ts'
@@ -24,6 +23,7 @@ import { commandLogger } from '../command-logger.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-options.ts'
 import { withRemedy } from '../kafka-failure.ts'
 import { loadSettings } from '../load-settings.ts'
+import { createProgressBar } from '../progress-bar.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-view.ts'
 
 interface Options extends FilterOptions {
@@ -76,7 +76,7 @@ async function run(
   const signal = io.stopSignal()
   const { dryRun = false, rate } = options
   const isAll = Object.values(filter).every(each => each === undefined)
-  const bar = progressBar(options, io)
+  const bar = createProgressBar(io, options, barFormat)
   const access = open(settings, io)
   try {
     const report = await replayDeadLetters(
@@ -88,7 +88,7 @@ async function run(
         signal,
         async begin(total) {
           if (isAll && !dryRun && total > 0 && !(await mayReplayAll(total, io, signal))) return false
-          bar?.start(total, 0, { replayed: 0 })
+          bar?.start(total, { replayed: 0 })
           return true
         },
         onProgress: ({ seen, replayed }) => bar?.update(seen, { replayed }),
@@ -101,6 +101,8 @@ async function run(
     await access.producer.stop()
   }
 }
+
+const barFormat = '{bar} {percentage}% {value}/{total} dead letters, {replayed} put back, {eta_formatted} left'
 
 const circumstancesOf = (settings: Settings) => ({
   topics: topicNames(settings.topics.prefix),
@@ -142,22 +144,6 @@ async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): 
   for await (const line of createInterface({ input: io.stdin, signal })) return /^y(es)?$/i.test(line.trim())
   io.stderr.write('\n')
   return false
-}
-
-function progressBar({ json }: Options, { stderr }: CommandIo): SingleBar | undefined {
-  if (stderr.isTTY !== true || json === true) return undefined
-  return new SingleBar(
-    {
-      stream: stderr,
-      format: '{bar} {percentage}% {value}/{total} dead letters, {replayed} put back, {eta_formatted} left',
-      clearOnComplete: true,
-      // They come in bursts, which a shorter memory would take for the speed of all.
-      etaBuffer: 2_000,
-      // Signals are ours: what is under way ends first.
-      gracefulExit: false,
-    },
-    Presets.shades_classic,
-  )
 }
 
 function openAccess(settings: Settings, io: CommandIo): ReplayAccess {

@@ -16,7 +16,8 @@ export function createTurns(clock: Clock, perSecond: number | undefined, stop: A
   }
 }
 
-function waited(clock: Clock, delay: DurationMs, stop: AbortSignal): Promise<void> {
+/** Resolves after `delay`, or when `stop` is aborted. */
+export function waited(clock: Clock, delay: DurationMs, stop: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const cancel = clock.after(delay, end)
     function end(): void {

@@ -1,0 +1,66 @@
+import { createAudienceInputCodec, createMembershipCodec } from '../adapters/audience-codecs.ts'
+import { createEventCodec } from '../adapters/avro.ts'
+import { systemClock as clock } from '../adapters/clock.ts'
+import { createKafka } from '../adapters/kafka/client.ts'
+import { createFollower } from '../adapters/kafka/follower.ts'
+import { createLogPositions } from '../adapters/kafka/log-positions.ts'
+import { createProducer } from '../adapters/kafka/producer.ts'
+import { createReader } from '../adapters/kafka/reader.ts'
+import { createRegistry } from '../adapters/registry.ts'
+import type { AudienceInput } from '../core/audience/input.ts'
+import type { MembershipRecord } from '../core/audience/record.ts'
+import type { Clock, EventCodec, LogPositions, LogProducer, TopicReader, ValueCodec } from '../core/ports.ts'
+import type { Settings } from '../core/settings.ts'
+import { topicNames } from '../core/topics.ts'
+import { createMarks, type Marks } from '../services/deletion/marks.ts'
+import type { CommandIo } from './command.ts'
+import { commandLogger } from './command-logger.ts'
+
+/** What commands about audiences and deletions work with; each part connects when it is first used. */
+export interface OperatorAccess {
+  readonly clock: Clock
+  readonly reader: TopicReader
+  readonly producer: LogProducer
+  readonly positions: LogPositions
+  /** @throws SchemaNotRegistered, RegistryUnavailable */
+  events(): Promise<EventCodec>
+  /** @throws as `events` */
+  inputs(): Promise<ValueCodec<AudienceInput>>
+  /** @throws as `events` */
+  memberships(): Promise<ValueCodec<MembershipRecord>>
+  /** All that is known of deleted users, and followed from then on. Rejects while the topic cannot be read. */
+  marks(): Promise<Marks>
+  /** Ends what was used; what was handed to the producer is answered first. */
+  close(): Promise<void>
+}
+
+export type OpenOperatorAccess = (settings: Settings, io: CommandIo) => OperatorAccess
+
+export const openOperatorAccess: OpenOperatorAccess = (settings, io) => {
+  const logger = commandLogger(io)
+  const deps = { kafka: createKafka(settings.kafka, logger), clock, logger }
+  const topics = topicNames(settings.topics.prefix)
+  const registry = createRegistry(settings.registry)
+  const producer = createProducer(deps)
+  const follower = createFollower({ ...deps, topic: topics.suppressions })
+  const marks = createMarks({ ...deps, follower, producer, topic: topics.suppressions })
+  let isFollowing = false
+  return {
+    clock,
+    producer,
+    reader: createReader(deps),
+    positions: createLogPositions(deps.kafka),
+    events: () => createEventCodec({ registry, eventsTopic: topics.events, clock }),
+    inputs: () => createAudienceInputCodec({ registry, topic: topics.audienceInput, clock }),
+    memberships: () => createMembershipCodec({ registry, topic: topics.memberships, clock }),
+    async marks() {
+      isFollowing = true
+      await marks.start()
+      return marks
+    },
+    async close() {
+      await producer.stop()
+      if (isFollowing) await marks.stop()
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import type { Membership } from '../../core/audience/membership.ts'
+import { type Standing, standingOf, standings } from '../../core/audience/standing.ts'
+import { type SyncId, syncId } from '../../core/audience/sync.ts'
+import type { DurationMs, EpochMs, JsonText } from '../../core/units.ts'
+import { type MembershipSource, visitMemberships } from './memberships.ts'
+
+/** How one destination stands to one audience. */
+export interface DestinationFigures {
+  readonly destination: string
+  /** Users who should be in it; of a trait, who should have a value. */
+  readonly members: number
+  readonly standings: Readonly<Record<Standing, number>>
+}
+
+/** What the memberships topic tells of one audience. */
+export interface AudienceFigures {
+  readonly audience: string
+  /** The newest sync of which anything is known; undefined: none. */
+  readonly newest: SyncId | undefined
+  readonly destinations: readonly DestinationFigures[]
+}
+
+interface Deps extends MembershipSource {
+  readonly now: EpochMs
+  readonly expiry: DurationMs
+  /** The value of those who are not in an audience. */
+  readonly absentOf: (audience: string) => JsonText
+}
+
+/** Sums up every audience, or the one that is given, as `visitMemberships` reads them; by name. */
+export async function audienceFigures(deps: Deps, only?: string): Promise<ReadonlyMap<string, AudienceFigures>> {
+  const counts = new Map<string, Count>()
+  const countOf = (audience: string): Count => {
+    const count = counts.get(audience) ?? new Count()
+    counts.set(audience, count)
+    return count
+  }
+  await visitMemberships(deps, {
+    isWanted: audience => only === undefined || audience === only,
+    onMark: (audience, { begun }) => countOf(audience).see(begun),
+    onMembership({ audience, destination }, state) {
+      const count = countOf(audience)
+      count.see(state.syncId)
+      count.add(destination, standingOf(state, deps), state.desired !== deps.absentOf(audience))
+    },
+  })
+  return new Map([...counts].map(([audience, count]) => [audience, { audience, ...count.figures() }]))
+}
+
+class Count {
+  #newest = syncId(0)
+  readonly #byDestination = new Map<string, { members: number; standings: Record<Standing, number> }>()
+
+  see(id: SyncId): void {
+    if (id > this.#newest) this.#newest = id
+  }
+
+  add(destination: string, standing: Standing, isMember: boolean): void {
+    const count = this.#byDestination.get(destination) ?? { members: 0, standings: { ...none } }
+    this.#byDestination.set(destination, count)
+    count.standings[standing]++
+    if (isMember) count.members++
+  }
+
+  figures(): Pick<AudienceFigures, 'newest' | 'destinations'> {
+    return {
+      newest: this.#newest === 0 ? undefined : this.#newest,
+      destinations: [...this.#byDestination].map(([destination, count]) => ({ destination, ...count })),
+    }
+  }
+}
+
+const none = Object.fromEntries(standings.map(standing => [standing, 0])) as Record<Standing, number>
+
+/** A membership that is not what it should be. */
+export interface Drifted {
+  readonly userId: string
+  readonly destination: string
+  readonly standing: Exclude<Standing, 'acknowledged'>
+  readonly state: Membership
+}
+
+/** Hands over every membership of an audience that its destination has not acknowledged; awaits what `visit` returns. */
+export function visitDrift(
+  deps: MembershipSource & Pick<Deps, 'now' | 'expiry'>,
+  audience: string,
+  visit: (drifted: Drifted) => void | Promise<void>,
+): Promise<void> {
+  return visitMemberships(deps, {
+    isWanted: name => name === audience,
+    onMembership({ userId, destination }, state) {
+      const standing = standingOf(state, deps)
+      if (standing !== 'acknowledged') return visit({ userId, destination, standing, state })
+    },
+  })
+}

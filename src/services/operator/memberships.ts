@@ -1,0 +1,124 @@
+import type { Membership } from '../../core/audience/membership.ts'
+import { PackedMemberships } from '../../core/audience/packed-memberships.ts'
+import {
+  fromMarkRecord,
+  fromMembershipRecord,
+  type MemberKey,
+  type MembershipRecord,
+  parseMembershipKey,
+} from '../../core/audience/record.ts'
+import { type AudienceMark, type SyncId, syncId } from '../../core/audience/sync.ts'
+import type { LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
+
+export interface MembershipSource {
+  readonly reader: TopicReader
+  readonly topic: string
+  readonly codec: ValueCodec<MembershipRecord>
+}
+
+export interface MembershipVisitor {
+  /** Audiences that are wanted; all of them when it is left out. */
+  isWanted?(audience: string): boolean
+  /** What is kept of one user at one destination; awaited. In no particular order. */
+  onMembership(key: MemberKey, state: Membership): void | Promise<void>
+  /** What is kept of an audience in one partition. */
+  onMark?(audience: string, mark: AudienceMark): void
+}
+
+/**
+ * Reads the memberships topic and hands over what holds there. Memory is for one partition at a time: until it has been read nobody knows
+ * which record of a key is the last. Rejects when the topic, or a record of it, cannot be read.
+ */
+export async function visitMemberships(source: MembershipSource, visitor: MembershipVisitor): Promise<void> {
+  const { isWanted = () => true } = visitor
+  let current: number | undefined
+  let kept = new KeptPartition()
+  await readRecords(source, isWanted, async (about, record, partition) => {
+    if (current !== undefined && partition !== current) {
+      await kept.handOver(visitor)
+      kept = new KeptPartition()
+    }
+    current = partition
+    kept.put(about, record)
+  })
+  await kept.handOver(visitor)
+}
+
+/** The newest sync of an audience of which anything is known: the next one has to be newer, whatever a clock says. */
+export async function newestSync(source: MembershipSource, audience: string): Promise<SyncId> {
+  let newest = syncId(0)
+  // Records that do not hold any more tell of older syncs only.
+  await readRecords(
+    source,
+    name => name === audience,
+    (_about, record) => {
+      newest = syncId(Math.max(newest, record?.membership?.syncId ?? 0, record?.mark?.begun ?? 0))
+    },
+  )
+  return newest
+}
+
+type About = MemberKey | { readonly audience: string }
+
+async function readRecords(
+  { reader, topic, codec }: MembershipSource,
+  isWanted: (audience: string) => boolean,
+  onRecord: (about: About, record: MembershipRecord | undefined, partition: number) => void | Promise<void>,
+): Promise<void> {
+  await reader.readToEnd(topic, async record => {
+    const about = parseMembershipKey(record.key?.toString() ?? '')
+    if (about === undefined || !isWanted(about.audience)) return
+    const value = record.value === null ? undefined : await decoded(record, record.value, codec)
+    await onRecord(about, value, record.partition)
+  })
+}
+
+async function decoded(
+  { topic, partition, offset }: LogRecord,
+  value: Buffer,
+  codec: ValueCodec<MembershipRecord>,
+): Promise<MembershipRecord> {
+  let read = codec.decode(value)
+  if (read.kind === 'schema_needed') {
+    await codec.learn(read.schemaId)
+    read = codec.decode(value)
+  }
+  if (read.kind === 'value') return read.value
+  const detail = read.kind === 'undecodable' ? read.detail : `the registry does not know schema ${read.schemaId}`
+  throw new Error(`${topic}/${partition}/${offset} cannot be read: ${detail}`)
+}
+
+/** What holds in one partition, by audience and then by destination. */
+class KeptPartition {
+  readonly #members = new Map<string, Map<string, PackedMemberships>>()
+  readonly #marks = new Map<string, AudienceMark>()
+
+  put(about: About, record: MembershipRecord | undefined): void {
+    if ('userId' in about) this.#putMember(about, record && fromMembershipRecord(record))
+    else this.#putMark(about.audience, record && fromMarkRecord(record))
+  }
+
+  async handOver({ onMembership, onMark }: MembershipVisitor): Promise<void> {
+    for (const [audience, mark] of this.#marks) onMark?.(audience, mark)
+    for (const [audience, byDestination] of this.#members)
+      for (const [destination, table] of byDestination)
+        for (const userId of table.users()) {
+          const visited = onMembership({ audience, userId, destination }, table.get(userId) as Membership)
+          if (visited !== undefined) await visited
+        }
+  }
+
+  #putMember({ audience, userId, destination }: MemberKey, state: Membership | undefined): void {
+    const byDestination = this.#members.get(audience) ?? new Map<string, PackedMemberships>()
+    this.#members.set(audience, byDestination)
+    const table = byDestination.get(destination) ?? new PackedMemberships()
+    byDestination.set(destination, table)
+    if (state === undefined) table.delete(userId)
+    else table.set(userId, state)
+  }
+
+  #putMark(audience: string, mark: AudienceMark | undefined): void {
+    if (mark === undefined) this.#marks.delete(audience)
+    else this.#marks.set(audience, mark)
+  }
+}
