@@ -76,12 +76,15 @@ function createInstrument(
   }
 }
 
-/** All labels that a metric can have, when each of its sets is closed; none when they are not all known. */
+/** Beyond it most of them never happen. */
+const mostShownAtZero = 20
+
+/** All labels that a metric can have, when each of its sets is closed; none when they are not all known, or very many. */
 function closedLabels(labels: LabelSet): readonly Readonly<Record<string, string>>[] {
   let known: Record<string, string>[] = [{}]
   for (const [name, values] of Object.entries(labels)) {
     if ('folds' in values) return []
     known = known.flatMap(each => values.map(value => ({ ...each, [name]: value })))
   }
-  return known
+  return known.length > mostShownAtZero ? [] : known
 }

@@ -1,3 +1,4 @@
+import { audienceMetrics } from './metrics/audiences.ts'
 import { collectorMetrics } from './metrics/collector.ts'
 import { deliveryMetrics } from './metrics/delivery.ts'
 import { logMetrics } from './metrics/log.ts'
@@ -8,7 +9,13 @@ import type { LabelSet, LabelsOf, MetricSpec } from './metrics/spec.ts'
  * Every metric, declared once: the adapter makes the instruments from these tables; the contract (`schemas/metrics.yaml`) and its reference
  * page are made from them, and rules and dashboards are checked against it.
  */
-export const metricSpecs = { ...deliveryMetrics, ...logMetrics, ...collectorMetrics, ...processMetrics } as const
+export const metricSpecs = {
+  ...audienceMetrics,
+  ...deliveryMetrics,
+  ...logMetrics,
+  ...collectorMetrics,
+  ...processMetrics,
+} as const
 
 type MetricSpecs = typeof metricSpecs
 type Instrument<Spec> =

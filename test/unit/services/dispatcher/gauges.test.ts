@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals'
+import { answered, DispatcherHarness } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+const minute = 60_000
+
+/** What the gauges say now. */
+function shown(harness: DispatcherHarness, name: string): Record<string, number> {
+  harness.service.refreshGauges()
+  const own = [...harness.counts].filter(([key]) => key.startsWith(`${name}{`))
+  return Object.fromEntries(own.map(([key, value]) => [key.slice(name.length + 1, -1), value]))
+}
+
+const ageOf = (harness: DispatcherHarness, seconds: number | undefined): number =>
+  harness.clock.now() / 1000 - (seconds ?? Number.NaN)
+
+describe('how far behind', () => {
+  it('the oldest open record is told by its append; the present stands for none', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => 'never' })
+    expect(ageOf(harness, shown(harness, 'oldestRecord')[harness.topics.events])).toBe(0)
+    harness.write({ message: trackMessage('first') })
+    await harness.advance(3 * minute)
+    harness.write({ message: trackMessage('second') })
+    await harness.advance(minute)
+    expect(ageOf(harness, shown(harness, 'oldestRecord')[harness.topics.events])).toBe(240)
+  })
+
+  it('a retry that waits as it should is not overdue; one that is not done after its time is', async () => {
+    let calls = 0
+    const harness = await DispatcherHarness.started({ answer: () => (calls++ === 0 ? answered(503) : 'never') })
+    harness.write({ message: trackMessage('m') })
+    await harness.advance(9_000)
+    expect(ageOf(harness, shown(harness, 'oldestDueRetry')['10s'])).toBe(0)
+    // Due at 10 s and a little; its call never ends.
+    await harness.advance(5 * minute)
+    const age = ageOf(harness, shown(harness, 'oldestDueRetry')['10s'])
+    expect(age).toBeGreaterThan(4.9 * 60)
+    expect(age).toBeLessThan(5 * 60)
+    expect(ageOf(harness, shown(harness, 'oldestDueRetry')['30s'])).toBe(0)
+  })
+})
+
+describe('progress of a partition', () => {
+  it('is the present while it moves or has nothing to do, and stands still when it does', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => 'never' })
+    const partition = `${harness.topics.events},0`
+    expect(ageOf(harness, shown(harness, 'partitionProgress')[partition])).toBe(0)
+    await harness.advance(10 * minute)
+    expect(ageOf(harness, shown(harness, 'partitionProgress')[partition])).toBe(0)
+    harness.write({ message: trackMessage('m') })
+    await harness.advance(minute)
+    shown(harness, 'partitionProgress')
+    await harness.advance(7 * minute)
+    expect(ageOf(harness, shown(harness, 'partitionProgress')[partition])).toBe(8 * 60)
+  })
+
+  it('is not missed in a partition whose retries are not due', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503, '3600') })
+    harness.write({ message: trackMessage('m') })
+    await harness.advance(30 * minute)
+    for (const [partition, at] of Object.entries(shown(harness, 'partitionProgress')))
+      expect([partition, ageOf(harness, at)]).toEqual([partition, 0])
+  })
+})
+
+describe('a partition that goes', () => {
+  it('leaves no lag behind, and its records are handed back', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => 'never' })
+    harness.write({ message: trackMessage('m') })
+    await harness.advance(1_000)
+    expect(shown(harness, 'consumerLag')[`${harness.topics.events},0`]).toBe(1)
+    harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
+    expect(shown(harness, 'consumerLag')[`${harness.topics.events},0`]).toBeUndefined()
+    expect(shown(harness, 'recordsFinished')).toMatchObject({ 'dispatcher,handed_back': 1, 'dispatcher,done': 0 })
+    expect(shown(harness, 'assignedPartitions')['dispatcher']).toBe(0)
+  })
+})
+
+describe('joins', () => {
+  it('are counted by group, with nothing to give up too', async () => {
+    const harness = await DispatcherHarness.started()
+    await harness.live.handlers?.onRevoking([])
+    await harness.live.handlers?.onRevoking([{ topic: harness.topics.events, partition: 0 }])
+    await harness.retries.handlers?.onRevoking([])
+    expect(shown(harness, 'groupJoins')).toEqual({ dispatcher: 2, retries: 1 })
+  })
+})
