@@ -18,6 +18,8 @@ export interface DispatcherVitals {
   /** Milliseconds since the record that has been open longest was taken up; 0 when none is. */
   readonly oldestOpenMs: number
   readonly unwritableTopics: readonly string[]
+  /** What is known of deleted users: how old it is, and whether that is recent enough. */
+  readonly marks: { readonly isCurrent: boolean; readonly ageMs: number }
 }
 
 /** A consumer hears of the broker every 0.5 s, or fails to; this long without either, its loop is stuck. */
@@ -25,7 +27,8 @@ const silenceLimitMs = 60_000
 /** Far beyond any attempt (5 s) and any wait in memory (10 s): what is open so long is lost track of. */
 const openRecordLimitMs = 15 * 60_000
 
-export function dispatcherHealth({ phase, silenceMs, oldestOpenMs, unwritableTopics }: DispatcherVitals): Health {
+export function dispatcherHealth(vitals: DispatcherVitals): Health {
+  const { phase, silenceMs, oldestOpenMs, unwritableTopics, marks } = vitals
   const isWritable = unwritableTopics.length === 0
   return {
     live: [
@@ -49,6 +52,45 @@ export function dispatcherHealth({ phase, silenceMs, oldestOpenMs, unwritableTop
         detail: isWritable
           ? 'writable'
           : `not taking records: ${unwritableTopics.join(', ')}; their source offsets wait`,
+      },
+      {
+        name: 'deletions',
+        ok: marks.isCurrent,
+        detail: marks.isCurrent
+          ? 'known'
+          : `not known for ${Math.round(marks.ageMs)} ms who was deleted: no attempt is made until it is`,
+      },
+    ],
+  }
+}
+
+export interface AudiencesVitals {
+  readonly phase: 'joining' | 'joined' | 'stopping'
+  /** Milliseconds since the consumer last heard of the broker. */
+  readonly silenceMs: number
+  /** Partitions that are ours, and how many of them have their memberships. */
+  readonly partitions: number
+  readonly restored: number
+  readonly unwritableTopics: readonly string[]
+}
+
+export function audiencesHealth({ phase, silenceMs, partitions, restored, unwritableTopics }: AudiencesVitals): Health {
+  const isWritable = unwritableTopics.length === 0
+  return {
+    live: [
+      {
+        name: 'audience consumer',
+        ok: silenceMs < silenceLimitMs,
+        detail: `heard of the broker ${Math.round(silenceMs)} ms ago`,
+      },
+    ],
+    ready: [
+      { name: 'audience group', ok: phase === 'joined', detail: phase },
+      { name: 'memberships', ok: restored === partitions, detail: `${restored} of ${partitions} partitions restored` },
+      {
+        name: 'audience topics',
+        ok: isWritable,
+        detail: isWritable ? 'writable' : `not taking records: ${unwritableTopics.join(', ')}; inputs wait`,
       },
     ],
   }

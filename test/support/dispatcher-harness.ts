@@ -1,3 +1,4 @@
+import { encodeMarks, type Mark } from '../../src/core/deletion/marks.ts'
 import { createRouting } from '../../src/core/delivery/route.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { Message } from '../../src/core/message/message.ts'
@@ -5,10 +6,12 @@ import type { CallResult, EventCodec, WebhookCall } from '../../src/core/ports.t
 import type { DeliverySettings, Destination } from '../../src/core/settings.ts'
 import { tiersOf, topicNames } from '../../src/core/topics.ts'
 import { type DurationMs, durationMs, type EpochMs, Secret } from '../../src/core/units.ts'
+import { createMarks, type Marks } from '../../src/services/deletion/marks.ts'
 import { createDispatcherService, type DispatcherService } from '../../src/services/dispatcher/service.ts'
 import { countingMetrics } from './counting-metrics.ts'
 import { ManualClock } from './manual-clock.ts'
-import { type MemoryConsumer, MemoryLog } from './memory-log.ts'
+import { type MemoryConsumer, type MemoryFollower, MemoryLog } from './memory-log.ts'
+import { type Line, RecordingLogger } from './recording-logger.ts'
 
 export const ok: CallResult = { kind: 'answered', status: 200, retryAfter: undefined }
 export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })
@@ -80,11 +83,14 @@ export class DispatcherHarness {
   readonly codec = new JsonCodec()
   readonly calls: { call: WebhookCall; at: EpochMs }[] = []
   readonly counts = new Map<string, number>()
-  readonly lines: { level: string; fields: Record<string, unknown>; line: string }[] = []
   destinations: readonly Destination[]
   service: DispatcherService
+  /** Of the suppressions topic. */
+  follower: MemoryFollower
+  marks: Marks
   readonly live: MemoryConsumer
   readonly retries: MemoryConsumer
+  readonly #logger = new RecordingLogger()
   readonly #create: () => DispatcherService
   #answers: (() => void)[] = []
 
@@ -101,8 +107,7 @@ export class DispatcherHarness {
       perHost: 50,
       ...delivery,
     }
-    const level = (name: string) => (fields: object, line: string) =>
-      void this.lines.push({ level: name, fields: fields as Record<string, unknown>, line })
+    ;({ follower: this.follower, marks: this.marks } = this.#follow())
     this.live = this.log.consumer('live', () => [this.topics.events])
     this.retries = this.log.consumer('retries', () => tiersOf(settings.schedule).map(this.topics.retry))
     this.#create = () =>
@@ -111,6 +116,8 @@ export class DispatcherHarness {
         retries: this.retries,
         producer: this.log.producer(),
         codec: this.codec,
+        encodeInput: input => Buffer.from(JSON.stringify(input)),
+        marks: this.marks,
         transport: {
           post: (call, onEnd) => {
             const at = this.clock.now()
@@ -122,13 +129,7 @@ export class DispatcherHarness {
         },
         clock: this.clock,
         metrics: countingMetrics(this.counts),
-        logger: {
-          isLevelEnabled: () => true,
-          debug: level('debug'),
-          info: level('info'),
-          warn: level('warn'),
-          error: level('error'),
-        },
+        logger: this.#logger,
         topics: this.topics,
         delivery: settings,
         routing: () =>
@@ -145,6 +146,7 @@ export class DispatcherHarness {
 
   static async started(options: Options = {}): Promise<DispatcherHarness> {
     const harness = new DispatcherHarness(options)
+    await harness.marks.start()
     await harness.service.start()
     return harness
   }
@@ -152,8 +154,15 @@ export class DispatcherHarness {
   /** The process is killed, so that nothing is drained or committed, and another one starts. */
   async restart(): Promise<void> {
     this.#answers = []
+    ;({ follower: this.follower, marks: this.marks } = this.#follow())
     this.service = this.#create()
+    await this.marks.start()
     await this.service.start()
+  }
+
+  /** What is logged, at every level. */
+  get lines(): readonly Line[] {
+    return this.#logger.lines
   }
 
   write(event: Partial<Event> & { message: Message }): void {
@@ -173,8 +182,25 @@ export class DispatcherHarness {
     return this.clock.advance(duration, () => this.#settle())
   }
 
+  /** A deletion is accepted now. */
+  mark(userId: string, ...marks: Mark[]): void {
+    this.log.write(this.topics.suppressions, Buffer.from(encodeMarks(marks)), userId)
+  }
+
+  /** What a topic holds, as JSON. */
+  written(topic: string): readonly unknown[] {
+    return this.log.records(topic).map(({ value }) => JSON.parse(String(value)))
+  }
+
   count(key: string): number {
     return this.counts.get(key) ?? 0
+  }
+
+  #follow(): { follower: MemoryFollower; marks: Marks } {
+    const topic = this.topics.suppressions
+    const follower = this.log.follower(topic)
+    const deps = { follower, producer: this.log.producer(), topic, clock: this.clock, logger: this.#logger }
+    return { follower, marks: createMarks(deps) }
   }
 
   /** Answers calls and moves records until nothing happens any more. */

@@ -6,6 +6,7 @@ import type {
   LogProducer,
   LogRecord,
   OutgoingRecord,
+  PartitionReader,
   Position,
   RecordHeaders,
   TopicFollower,
@@ -44,6 +45,26 @@ export class MemoryLog {
     this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers })
   }
 
+  /** In a partition of its own choice. */
+  writeTo(partition: number, topic: string, value: Buffer | null): void {
+    this.#append(topic, { key: null, value, headers: {}, partition })
+  }
+
+  /** Up to the ends as of the call; of a compacted topic the last record of each key, without those that are null. */
+  reader({ isCompacted = false } = {}): PartitionReader {
+    const logOf = (topic: string, partition: number): readonly LogRecord[] => this.#logs(topic)[partition] ?? []
+    return {
+      readPartition: async ({ topic, partition }, onRecord) => {
+        const all = [...logOf(topic, partition)]
+        const last = new Map(all.map(record => [String(record.key), record]))
+        const left = isCompacted ? [...last.values()].filter(({ value }) => value !== null) : all
+        for (const record of left) await onRecord(record)
+        return left.length
+      },
+      endOf: async ({ topic, partition }) => logOf(topic, partition).length,
+    }
+  }
+
   producer(): LogProducer {
     return {
       append: (topic, record, onAck) => {
@@ -78,12 +99,23 @@ export class MemoryLog {
     return follower
   }
 
+  /** The numbers of the partitions that each topic has. */
+  get partitionNumbers(): readonly number[] {
+    return Array.from({ length: this.#partitions }, (_, partition) => partition)
+  }
+
   /** Answers writes and hands over records; true when there was anything to do. */
   poll(): boolean {
+    const hasAnswered = this.answer()
+    const handedOver = [...this.#followers, ...this.#consumers].map(reader => reader.poll())
+    return hasAnswered || handedOver.includes(true)
+  }
+
+  /** Answers writes only. */
+  answer(): boolean {
     const answers = this.#answers.splice(0)
     for (const answer of answers) answer()
-    const handedOver = [...this.#followers, ...this.#consumers].map(reader => reader.poll())
-    return answers.length > 0 || handedOver.includes(true)
+    return answers.length > 0
   }
 
   #position(group: string, topic: string, partition: number): Position {
@@ -145,7 +177,7 @@ export class MemoryConsumer implements LogConsumer {
       position.offset += records.length
       this.#handlers?.onRecords({ ...position, records, nextOffset: position.offset, highWatermark: position.offset })
     }
-    for (const position of this.#handlers?.positions() ?? []) this.#shelf.commit(position)
+    if (this.isCommitting) for (const position of this.#handlers?.positions() ?? []) this.#shelf.commit(position)
     return handedOver
   }
 
@@ -169,6 +201,9 @@ export class MemoryConsumer implements LogConsumer {
     this.#handlers = undefined
     this.#positions.clear()
   }
+
+  /** Whether the commit timer runs. */
+  isCommitting = true
 
   /** Whether the group would let us start anything. */
   confirmed = true

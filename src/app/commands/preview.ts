@@ -121,7 +121,7 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
 function refusalOf(destination: Destination, event: Event, settings: Settings): string | undefined {
   const { id } = destination
   const routed = route({ ...event, destinationId: id }, createRouting(settings))
-  const reason = routed.kind === 'deliver' ? routed.drops[0] : routed.reason
+  const reason = routed.kind === 'deliver' ? routed.drops[0]?.reason : routed.reason
   switch (reason) {
     case undefined:
       return undefined

@@ -36,6 +36,7 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
     live: consumerOf('dispatcher', topics.dispatcherGroup, [topics.events]),
     retries: consumerOf('retries', topics.retriesGroup, tiers),
     transport,
+    encodeInput: foundation.inputCodec.encode,
     delivery: settings.delivery,
     routing: () => live().routing,
     payload: () => live().payload,

@@ -1,17 +1,22 @@
+import { createAudienceInputCodec } from '../../adapters/audience-codecs.ts'
 import { createEventCodec } from '../../adapters/avro.ts'
 import { systemClock as clock } from '../../adapters/clock.ts'
 import { createAdmin } from '../../adapters/kafka/admin.ts'
 import { createKafka, type KafkaClient } from '../../adapters/kafka/client.ts'
+import { createFollower } from '../../adapters/kafka/follower.ts'
 import { createProducer } from '../../adapters/kafka/producer.ts'
-import { createRegistry } from '../../adapters/registry.ts'
+import { createRegistry, type Registry } from '../../adapters/registry.ts'
+import { type AudienceDirectory, audienceDirectory } from '../../core/audience/directory.ts'
+import type { AudienceInput } from '../../core/audience/input.ts'
 import { createSourceKeys, type SourceKeys } from '../../core/collector/source-keys.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import type { Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import type { Clock, EventCodec, Logger, LogProducer } from '../../core/ports.ts'
+import type { Clock, EventCodec, Logger, LogProducer, ValueCodec } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/services.ts'
 import type { NetworkSettings, PayloadSettings, Settings } from '../../core/settings.ts'
 import { type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
+import { createMarks, type Marks } from '../../services/deletion/marks.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 
 /** What changes without a restart, swapped whole. */
@@ -20,6 +25,9 @@ export interface Live {
   readonly sourceKeys: SourceKeys
   readonly payload: PayloadSettings
   readonly network: NetworkSettings
+  readonly audiences: AudienceDirectory
+  /** Identify messages that syncs may emit in this process. */
+  readonly emitPerSecond: number
 }
 
 export const liveOf = (settings: Settings): Live => ({
@@ -27,6 +35,8 @@ export const liveOf = (settings: Settings): Live => ({
   sourceKeys: createSourceKeys(settings.sources),
   payload: settings.payload,
   network: settings.network,
+  audiences: audienceDirectory(settings),
+  emitPerSecond: settings.audiences.emitPerSecond,
 })
 
 /** What one process is made of, whatever runs in it. */
@@ -47,8 +57,12 @@ export interface Foundation extends Surroundings {
   /** The names of all topics of the cluster. */
   readonly existingTopics: readonly string[]
   readonly kafka: KafkaClient
+  readonly registry: Registry
   readonly codec: EventCodec
+  readonly inputCodec: ValueCodec<AudienceInput>
   readonly producer: LogProducer
+  /** Of deleted users; all that there are when the foundation is laid. */
+  readonly marks: Marks
 }
 
 /** A service, running. */
@@ -75,9 +89,13 @@ export async function layFoundation(
   const existingTopics = await checkedTopics(settings, kafka, services)
   const registry = createRegistry(settings.registry)
   const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
+  const inputCodec = await createAudienceInputCodec({ registry, topic: topics.audienceInput, clock })
   const producer = createProducer({ kafka, clock, logger })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
-  return { ...surroundings, clock, topics, existingTopics, kafka, codec, producer }
+  const follower = createFollower({ kafka, topic: topics.suppressions, clock, logger })
+  const marks = createMarks({ follower, producer, topic: topics.suppressions, clock, logger })
+  await lifecycle.start({ name: 'marks', start: marks.start, stop: marks.stop })
+  return { ...surroundings, clock, topics, existingTopics, kafka, registry, codec, inputCodec, producer, marks }
 }
 
 async function checkedTopics(

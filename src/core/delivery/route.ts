@@ -6,6 +6,13 @@ import type { DropReason } from './outcome.ts'
 /** The source of audience events; known without being configured, and not to be configured. */
 export const audiencesSource = 'hookline.audiences'
 
+/** An event is not delivered, rightly. */
+export interface Drop {
+  readonly reason: DropReason
+  /** Undefined: there is none that it is connected to. */
+  readonly destination: string | undefined
+}
+
 /** Who gets what, at one moment: swapped whole when the configuration is reloaded. */
 export interface Routing {
   readonly sources: ReadonlyMap<string, Source>
@@ -19,7 +26,7 @@ export type Route =
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
       /** One for each destination that does not get the event, or a single `no_destination`. */
-      readonly drops: readonly DropReason[]
+      readonly drops: readonly Drop[]
     }
   | { readonly kind: 'dead_lettered'; readonly reason: 'unknown_source' | 'unknown_destination' }
 
@@ -64,17 +71,19 @@ export function routeParked(destinationId: string, routing: Routing): ParkedRout
 
 const none: readonly never[] = []
 
-function select(connected: readonly Destination[], { message }: Event): Route {
-  if (connected.length === 0) return { kind: 'deliver', destinations: none, drops: ['no_destination'] }
+function select(connected: readonly Destination[], { message, destinationId }: Event): Route {
+  if (connected.length === 0) {
+    const drop: Drop = { reason: 'no_destination', destination: destinationId }
+    return { kind: 'deliver', destinations: none, drops: [drop] }
+  }
   const selected = isSelected(message.integrations)
   if (selected && connected.every(isEnabled)) return { kind: 'deliver', destinations: connected, drops: none }
   return {
     kind: 'deliver',
     destinations: selected ? connected.filter(isEnabled) : none,
-    drops: connected.flatMap(({ enabled }): DropReason[] => {
-      if (!enabled) return ['disabled']
-      return selected ? [] : ['not_selected']
-    }),
+    drops: connected
+      .filter(({ enabled }) => !(enabled && selected))
+      .map(({ id, enabled }) => ({ reason: enabled ? 'not_selected' : 'disabled', destination: id })),
   }
 }
 

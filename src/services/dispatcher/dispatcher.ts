@@ -16,14 +16,14 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { Destination } from '../../core/settings.ts'
 import { durationMs } from '../../core/units.ts'
+import type { Marks } from '../deletion/marks.ts'
+import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import type { MakeAttempt } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
 import { type DestinationLane, Lanes } from './lanes.ts'
 import type { Settle } from './settle.ts'
 import type { Shard } from './shard.ts'
 
-/** Of the attempts that delivered, one in so many is logged at info, the others at debug. */
-const logOneIn = 1_000
 const watchEvery = durationMs(longestWaitMs / 4)
 
 interface Deps {
@@ -32,6 +32,7 @@ interface Deps {
   readonly places: Places
   readonly makeAttempt: MakeAttempt
   readonly settle: Settle
+  readonly marks: Pick<Marks, 'size' | 'stops' | 'isCurrent'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
@@ -48,13 +49,14 @@ export class Dispatcher {
   #isOpen = true
   #isPumping = false
   #underWay = 0
-  #delivered = 0
+  readonly #logAttempt: LogAttempt
 
   /** Made once: it is asked for every delivery. */
   readonly #hasShare = (destination: string): boolean => this.#deps.places.hasShare(destination)
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#logAttempt = createAttemptLog(deps)
   }
 
   /** Deliveries whose calls or copies are under way. */
@@ -75,13 +77,16 @@ export class Dispatcher {
       const delivery = this.#lanes.take(this.#hasShare)
       if (delivery === undefined) break
       if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
-      else if (delivery.of.shard.mayStart) this.#start(delivery)
+      else if (delivery.of.shard.mayStart && this.#deps.marks.isCurrent()) this.#start(delivery)
       else this.#held.push(delivery)
     }
     this.#isPumping = false
   }
 
-  /** Looks again at what was held back: its partition may be given up after all, may not be, or is no longer ours. */
+  /**
+   * Looks again at what was held back: its partition may be given up after all, may not be, or is no longer ours; who was deleted may be
+   * known again.
+   */
   release(): void {
     const held = this.#held
     this.#held = []
@@ -124,6 +129,8 @@ export class Dispatcher {
   }
 
   #start(delivery: Delivery): void {
+    const stopped = this.#stopped(delivery)
+    if (stopped !== undefined) return this.#finish(delivery, { kind: 'dropped', reason: stopped })
     const routed = routeParked(delivery.carried.destination, this.#deps.routing())
     switch (routed.kind) {
       case 'dropped':
@@ -133,6 +140,14 @@ export class Dispatcher {
       case 'deliver':
         return this.#startWhenDue(delivery, routed.destination)
     }
+  }
+
+  /** Asked before every attempt: a retry that waited may be of a user who was deleted meanwhile. */
+  #stopped({ event: { message, sourceId, receivedAt } }: Delivery): ReturnType<Marks['stops']> {
+    const { marks, clock } = this.#deps
+    if (marks.size === 0) return undefined
+    const { userId, type } = message
+    return marks.stops({ userId, sourceId, receivedAt, type }, clock.now())
   }
 
   #startWhenDue(delivery: Delivery, destination: Destination): void {
@@ -216,27 +231,5 @@ export class Dispatcher {
     // What was put back waited for an operator: no delay of ours. What was deferred did wait for us, since its own append.
     else if (carried.round === 0)
       metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000)
-  }
-
-  /** The one wide line of an attempt: whoever asks what happened to a message finds it here. */
-  #logAttempt({ carried, event }: Delivery, attempt: Attempt, decision: Decision, elapsedMs: number): void {
-    const { clock, logger } = this.#deps
-    const isSample = decision.kind === 'delivered' && this.#delivered++ % logOneIn === 0
-    const isInfo = decision.kind !== 'delivered' || isSample
-    if (!isInfo && !logger.isLevelEnabled('debug')) return
-    const facts = {
-      decision: decision.kind,
-      ...('reason' in decision && { reason: decision.reason }),
-      ...(decision.kind === 'retried' && { nextAttemptInMs: decision.carried.notBefore - clock.now() }),
-      destination: carried.destination,
-      source: event.sourceId,
-      messageId: carried.messageId,
-      type: event.message.type,
-      attempt: attempt.number,
-      outcomes: Object.fromEntries(attempt.calls.map(call => [call.webhook.label, call.outcome])),
-      elapsedMs: Math.round(elapsedMs),
-    }
-    if (isInfo) logger.info(facts, 'delivery attempted')
-    else logger.debug(facts, 'delivery attempted')
   }
 }

@@ -28,7 +28,7 @@ interface Deps {
 /** Takes records up: decodes, normalises what foreign producers wrote, routes, and hands each delivery on. */
 export class Intake {
   readonly #deps: Deps
-  readonly #waitForSchema: WaitForSchema
+  readonly #waitForSchema: WaitForSchema<OpenRecord>
   readonly #open = new Set<OpenRecord>()
 
   constructor(deps: Deps) {
@@ -109,10 +109,10 @@ export class Intake {
       this.#deliver(open, event, carried, undefined)
       return open.release()
     }
-    const { clock, delivery, metrics, routing, settle } = this.#deps
+    const { clock, delivery, routing, settle } = this.#deps
     const routed = route(event, routing())
-    if (routed.kind === 'dead_lettered') return settle.refused(open, routed.reason, { carried: namesIn(event) })
-    for (const reason of routed.drops) metrics.drops.inc({ reason })
+    if (routed.kind === 'dead_lettered') return settle.refused(open, routed.reason, { carried: namesIn(event), event })
+    for (const drop of routed.drops) settle.dropped(open, event, drop)
     const orderKey = delivery.ordering === 'key' ? keyOf(event.message) : undefined
     const { record } = open
     const stood = firstStood(record)

@@ -1,3 +1,4 @@
+import type { AudienceInput } from '../../core/audience/input.ts'
 import { Places } from '../../core/delivery/places.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { type DispatcherVitals, dispatcherHealth, type Health } from '../../core/health.ts'
@@ -14,11 +15,14 @@ import type {
 import type { DeliverySettings, PayloadSettings } from '../../core/settings.ts'
 import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/units.ts'
+import type { Marks } from '../deletion/marks.ts'
+import { createUpkeep } from '../deletion/upkeep.ts'
 import { createAttempts } from './attempts.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
 import { createPartitions } from './partitions.ts'
+import { createReportRecord } from './reports.ts'
 import { createSettle } from './settle.ts'
 import type { Shard } from './shard.ts'
 
@@ -32,6 +36,9 @@ export interface DispatcherDeps {
   readonly retries: LogConsumer
   readonly producer: LogProducer
   readonly codec: EventCodec
+  readonly encodeInput: (input: AudienceInput) => Buffer
+  /** Of deleted users; started before. */
+  readonly marks: Marks
   readonly transport: WebhookTransport
   readonly clock: Clock
   readonly metrics: Metrics
@@ -55,12 +62,13 @@ export interface DispatcherService {
 }
 
 export function createDispatcherService(deps: DispatcherDeps): DispatcherService {
-  const { live, retries, clock, logger, topics, delivery: limits } = deps
+  const { live, retries, marks, clock, logger, topics, delivery: limits } = deps
   const places = new Places(limits)
-  const settle = createSettle(deps)
+  const settle = createSettle({ ...deps, reportRecord: createReportRecord(deps) })
   const policy = { schedule: limits.schedule, window: limits.window, tiers: tiersOf(limits.schedule) }
   const makeAttempt = createAttempts({ ...deps, places, onCallEnd: () => dispatcher.onCallEnd() })
   const dispatcher: Dispatcher = new Dispatcher({ ...deps, policy, places, makeAttempt, settle })
+  marks.onCurrent(() => dispatcher.release())
   const pump = (): void => dispatcher.pump()
   const intake = new Intake({ ...deps, settle, enqueue: delivery => dispatcher.enqueue(delivery), pump })
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
@@ -84,6 +92,9 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
       retries: { partitions: parkedPartitions, consumer: retries },
     },
   })
+  // One of the processes has the first partition, whatever the others do.
+  const isFirst = (): boolean => [...livePartitions.shards()].some(({ partition }) => partition === 0)
+  const upkeep = createUpkeep({ marks, isOurs: isFirst, clock, logger })
   let phase: DispatcherVitals['phase'] = 'joining'
 
   async function drained(): Promise<boolean> {
@@ -102,9 +113,11 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     async start() {
       await Promise.all([live.start(livePartitions.handlers), retries.start(parkedPartitions.handlers)])
       phase = 'joined'
+      upkeep.start()
     },
     async stop() {
       phase = 'stopping'
+      upkeep.stop()
       dispatcher.close()
       if (!(await drained()))
         logger.warn({ waitedMs: drainLimit }, 'not everything has ended in time; it is done again after the restart')
@@ -116,6 +129,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
         silenceMs: Math.max(live.silence(), retries.silence()),
         oldestOpenMs: oldestOpenMs(),
         unwritableTopics: settle.unwritableTopics(),
+        marks: { isCurrent: marks.isCurrent(), ageMs: marks.age() },
       }),
     refreshGauges,
   }

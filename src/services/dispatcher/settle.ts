@@ -1,81 +1,59 @@
 import { type Carried, deadLetterRecord, retryRecord } from '../../core/delivery/carried.ts'
 import type { Decision } from '../../core/delivery/decide.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
+import { type DeliveryEnd, reportOf } from '../../core/delivery/report.ts'
+import type { Drop } from '../../core/delivery/route.ts'
+import type { Event } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
-import type { Metrics } from '../../core/metrics.ts'
-import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { assertNever, durationMs, formatDuration } from '../../core/units.ts'
+import { assertNever, formatDuration } from '../../core/units.ts'
+import { type Copies, type CopyDeps, createCopies } from './copies.ts'
 import type { Delivery, OpenRecord } from './delivery.ts'
+import type { ReportRecord } from './reports.ts'
 
-/** Between two tries to write to a topic that does not take the record. */
-const firstPauseMs = 500
-const longestPauseMs = 10_000
-
-interface Deps {
-  readonly producer: LogProducer
+interface Deps extends CopyDeps {
+  readonly reportRecord: ReportRecord
   readonly topics: TopicNames
-  readonly clock: Clock
-  readonly metrics: Metrics
-  readonly logger: Logger
 }
 
-/** Carries decisions out. A record is released only when it is delivered, dropped, or its copy is acknowledged by all replicas. */
-export interface Settle {
+/**
+ * Carries decisions out. A record is released only when it is delivered, dropped, or its copy is acknowledged by all replicas; and when it
+ * is one of ours, and this is its end, only after that is reported. Who crashes before reports when it is done again.
+ */
+export interface Settle extends Pick<Copies, 'unwritableTopics' | 'unacknowledged'> {
   /** `ended` is called when the delivery needs nothing more here. */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
+  /** What a destination does not get by the routing. */
+  dropped(open: OpenRecord, event: Event, drop: Drop): void
   /** A record that no destination can be given: to the dead-letter topic as it is. */
   refused(
     open: OpenRecord,
     reason: DeadLetterReason,
-    known?: { code?: RejectionCode; carried?: Partial<Carried> | undefined },
+    known?: { code?: RejectionCode; carried?: Partial<Carried> | undefined; event?: Event },
   ): void
-  /** Topics that did not take the last record written to them. */
-  unwritableTopics(): readonly string[]
-  /** Copies written and not acknowledged yet. */
-  unacknowledged(): number
 }
 
-export function createSettle({ producer, topics, clock, metrics, logger }: Deps): Settle {
-  /** By topic: how many records wait for it to become writable. */
-  const failing = new Map<string, number>()
-  let unacknowledged = 0
+export function createSettle(deps: Deps): Settle {
+  const { reportRecord, topics, clock, metrics } = deps
+  const { append, unwritableTopics, unacknowledged } = createCopies(deps)
 
-  /**
-   * Tries until the topic takes the record, or until the partition it came from is no longer ours: then its next owner
-   * writes it, and `end` is told that it was not written here.
-   */
-  function append(topic: string, record: OutgoingRecord, of: OpenRecord, end: (written: boolean) => void): void {
-    let isFailing = false
-    const finish = (written: boolean): void => {
-      unacknowledged--
-      if (isFailing) countFailing(topic, -1)
-      end(written)
-      of.shard.ended()
-    }
-    const attempt = (pauseMs: number): void => {
-      if (of.shard.revoked) return finish(false)
-      producer.append(topic, record, error => {
-        if (error === undefined) return finish(true)
-        metrics.produceFailures.inc({ topic })
-        logger.error({ topic, error: error.message, retryInMs: pauseMs }, 'record not written; its source offset waits')
-        if (!isFailing) countFailing(topic, 1)
-        isFailing = true
-        clock.after(durationMs(pauseMs), () => attempt(Math.min(pauseMs * 2, longestPauseMs)))
-      })
-    }
-    unacknowledged++
-    of.shard.started()
-    attempt(firstPauseMs)
+  /** Events that SDKs sent end at once: nobody waits to hear of them. */
+  function report(
+    of: OpenRecord,
+    event: Event,
+    destination: string | undefined,
+    how: DeliveryEnd,
+    end: (settled: boolean) => void,
+  ): void {
+    if (event.origin === undefined || destination === undefined) return end(true)
+    const due = reportOf(event, destination, how)
+    if (due === undefined) return end(true)
+    const { topic, record } = reportRecord(due)
+    append(topic, record, of, end)
   }
 
-  function countFailing(topic: string, by: 1 | -1): void {
-    const count = (failing.get(topic) ?? 0) + by
-    if (count === 0) failing.delete(topic)
-    else failing.set(topic, count)
-  }
-
-  function delivery({ of, carried }: Delivery, decision: Decision, ended: () => void): void {
+  function delivery({ of, carried, event }: Delivery, decision: Decision, ended: () => void): void {
+    const { destination } = carried
     const end = (settled: boolean): void => {
       if (settled) count(carried, decision)
       of.release()
@@ -83,13 +61,16 @@ export function createSettle({ producer, topics, clock, metrics, logger }: Deps)
     }
     switch (decision.kind) {
       case 'delivered':
+        return report(of, event, destination, 'delivered', end)
       case 'dropped':
-        return end(true)
+        return report(of, event, destination, decision.reason, end)
       case 'deferred':
       case 'retried':
         return append(topics.retry(decision.tier), retryRecord(of.record, decision.carried), of, end)
       case 'dead_lettered':
-        return append(topics.deadLetter, deadLetterRecord(of.record, decision.carried, decision.reason), of, end)
+        return append(topics.deadLetter, deadLetterRecord(of.record, decision.carried, decision.reason), of, written =>
+          written ? report(of, event, destination, decision.reason, end) : end(false),
+        )
       default:
         return assertNever(decision)
     }
@@ -105,13 +86,21 @@ export function createSettle({ producer, topics, clock, metrics, logger }: Deps)
     if (decision.kind === 'dead_lettered') metrics.deadLetters.inc({ destination, reason: decision.reason })
   }
 
+  function dropped(open: OpenRecord, event: Event, { reason, destination }: Drop): void {
+    metrics.drops.inc({ reason })
+    open.hold()
+    report(open, event, destination, reason, () => open.release())
+  }
+
   function refused(open: OpenRecord, reason: DeadLetterReason, known: Parameters<Settle['refused']>[2] = {}): void {
     append(topics.deadLetter, deadLetterRecord(open.record, known.carried, reason, known.code), open, written => {
       // The event may name any destination: as a label it would be unbounded.
       if (written) metrics.deadLetters.inc({ destination: '-', reason })
-      open.release()
+      const { event } = known
+      if (!written || event === undefined) return open.release()
+      report(open, event, event.destinationId, reason, () => open.release())
     })
   }
 
-  return { delivery, refused, unwritableTopics: () => [...failing.keys()], unacknowledged: () => unacknowledged }
+  return { delivery, dropped, refused, unwritableTopics, unacknowledged }
 }

@@ -8,7 +8,13 @@ import {
   type Health,
 } from '../../../src/core/health.ts'
 
-const well: DispatcherVitals = { phase: 'joined', silenceMs: 20, oldestOpenMs: 0, unwritableTopics: [] }
+const well: DispatcherVitals = {
+  phase: 'joined',
+  silenceMs: 20,
+  oldestOpenMs: 0,
+  unwritableTopics: [],
+  marks: { isCurrent: true, ageMs: 500 },
+}
 
 /** The names of what fails. */
 const failing = ({ live, ready }: Health): { live: string[]; ready: string[] } => {
@@ -28,6 +34,7 @@ describe('dispatcherHealth', () => {
       { oldestOpenMs: 60 * 60_000, unwritableTopics: ['hookline.retry.10s'] },
       { live: [], ready: ['topics'] },
     ],
+    ['who was deleted is not known', { marks: { isCurrent: false, ageMs: 5_000 } }, { live: [], ready: ['deletions'] }],
   ])('%s', (_name, vitals, expected) => {
     expect(failing(dispatcherHealth({ ...well, ...vitals }))).toEqual(expected)
   })

@@ -16,7 +16,7 @@ const routing = createRouting({
 function summary(event: Event) {
   const routed = route(event, routing)
   if (routed.kind === 'dead_lettered') return routed.reason
-  return { to: routed.destinations.map(destination => destination.id), drops: routed.drops }
+  return { to: routed.destinations.map(destination => destination.id), drops: routed.drops.map(({ reason }) => reason) }
 }
 
 describe('an event goes to the destinations of its source', () => {

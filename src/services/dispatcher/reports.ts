@@ -1,0 +1,27 @@
+import type { AudienceInput } from '../../core/audience/input.ts'
+import { deletionOutcomeKey, encodeDeletionOutcome } from '../../core/deletion/status.ts'
+import type { Report } from '../../core/delivery/report.ts'
+import type { OutgoingRecord } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+
+interface Deps {
+  readonly topics: Pick<TopicNames, 'audienceInput' | 'deletions'>
+  readonly encodeInput: (input: AudienceInput) => Buffer
+}
+
+/** The record that tells a report to whom it is for. */
+export type ReportRecord = (report: Report) => { readonly topic: string; readonly record: OutgoingRecord }
+
+export function createReportRecord({ topics, encodeInput }: Deps): ReportRecord {
+  const recordOf = (key: string, value: Buffer): OutgoingRecord => ({ key: Buffer.from(key), value, headers: {} })
+  return report => {
+    if (report.kind === 'deletion') {
+      const { outcome } = report
+      const value = Buffer.from(encodeDeletionOutcome(outcome))
+      return { topic: topics.deletions, record: recordOf(deletionOutcomeKey(outcome), value) }
+    }
+    const { input } = report
+    // To the partition where the memberships of this user are kept.
+    return { topic: topics.audienceInput, record: recordOf(input.userId, encodeInput(input)) }
+  }
+}
