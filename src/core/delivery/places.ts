@@ -1,10 +1,10 @@
 import type { DeliverySettings, Webhook } from '../settings.ts'
 
 /**
- * Of the places that are free, a destination may hold as many more as it holds already: a hundred destinations that hang leave a hundredth
- * for whoever comes next, and each of the others its part. One that is alone takes seven eighths.
+ * Of the places that are free, a destination may hold a quarter as many itself: when k destinations hang, 4/(k+4) of the places stay free for
+ * all others, 70 of 512 when 25 do. One that is alone takes seven eighths.
  */
-const shareOfFree = 1
+const shareOfFree = 1 / 4
 const shareOfFreeWhenAlone = 7
 
 /** How many calls may be under way at once: in the process, for one destination, to one webhook, to one host. Checked when each is taken. */

@@ -25,7 +25,7 @@ function take(request: IncomingMessage, response: ServerResponse): void {
   request.on('data', (chunk: Buffer) => {
     body = body === undefined ? chunk : Buffer.concat([body, chunk])
   })
-  if (script.isDead && request.url === mortalPath) return
+  if (script.isDead && request.url?.startsWith(mortalPath)) return
   request.on('end', () => {
     sample ??= { headers: request.headers, body: body?.toString('latin1') ?? '' }
     const number = body && numberIn(body)
