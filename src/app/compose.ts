@@ -6,6 +6,7 @@ import type { Metrics } from '../core/metrics.ts'
 import type { Logger } from '../core/ports.ts'
 import type { ServiceName } from '../core/services.ts'
 import type { Settings } from '../core/settings.ts'
+import { startAudiences } from './compose/audiences.ts'
 import { startCollector } from './compose/collector.ts'
 import { startDispatcher } from './compose/dispatcher.ts'
 import { layFoundation, liveOf, type RunningPart } from './compose/foundation.ts'
@@ -63,6 +64,7 @@ export function compose(deps: Deps): Composition {
     const surroundings = { settings, live: () => live, lifecycle, metrics, logger, onFatal }
     const foundation = await layFoundation(surroundings, services)
     if (services.has('dispatcher')) running.set('dispatcher', await startDispatcher(foundation))
+    if (services.has('audiences')) running.set('audiences', await startAudiences(foundation))
     // Last: it lets requests in, and at the stop it is the first to let none in any more.
     const collector = services.has('collector') ? await startCollector(foundation) : undefined
     if (collector !== undefined) running.set('collector', collector)

@@ -81,15 +81,18 @@ export function topicSpecs(
     retention: days === undefined ? undefined : durationMs(days * day),
   })
   return [
-    spec(names.events, { days: 7, partitionsAs: names.events, usedBy: ['collector', 'dispatcher'] }),
+    spec(names.events, { days: 7, partitionsAs: names.events, usedBy: ['collector', 'dispatcher', 'audiences'] }),
     ...tiersOf(schedule).map(tier =>
       spec(names.retry(tier), { days: 3, partitionsAs: names.events, usedBy: ['dispatcher'] }),
     ),
-    spec(names.deadLetter, { cleanup: 'compact,delete', days: 30, usedBy: ['dispatcher'] }),
+    spec(names.deadLetter, { cleanup: 'compact,delete', days: 30, usedBy: ['dispatcher', 'audiences'] }),
     spec(names.rejected, { days: 3, usedBy: ['collector'] }),
-    spec(names.audienceInput, { days: 7, partitionsAs: names.events, usedBy: ['collector', 'dispatcher'] }),
-    spec(names.memberships, { cleanup: 'compact', partitionsAs: names.events, usedBy: [] }),
-    spec(names.suppressions, { cleanup: 'compact', usedBy: ['collector', 'dispatcher'] }),
+    spec(names.audienceInput, {
+      ...{ days: 7, partitionsAs: names.events },
+      usedBy: ['collector', 'dispatcher', 'audiences'],
+    }),
+    spec(names.memberships, { cleanup: 'compact', partitionsAs: names.events, usedBy: ['audiences'] }),
+    spec(names.suppressions, { cleanup: 'compact', usedBy: ['collector', 'dispatcher', 'audiences'] }),
     spec(names.deletions, { cleanup: 'compact', usedBy: ['collector', 'dispatcher'] }),
   ]
 }

@@ -60,7 +60,7 @@ describe('a first deployment', () => {
   it('creates them once', async () => {
     expect(await hookline('topics apply')).toMatchObject({ code: 0, err: '' })
     const { out } = await hookline('topics apply --json')
-    expect(JSON.parse(out).topics.map(({ result }: { result: string }) => result)).toEqual(Array(7).fill('exists'))
+    expect(JSON.parse(out).topics.map(({ result }: { result: string }) => result)).toEqual(Array(11).fill('exists'))
     const { code, out: checked } = await hookline('topics check')
     expect(code).toBe(0)
     expect(checked).toMatch(/^note \* topics\.replicationFactor is 1.*\n11 topics are fit for use\n$/)

@@ -59,6 +59,9 @@ describe('what topics are needed', () => {
     expect(of('collector')).toEqual(['acme.events', 'acme.rejected', ...either])
     const othersOnly = ['acme.rejected', 'acme.audience-memberships']
     expect(of('dispatcher')).toEqual(specsFor(3).flatMap(({ name }) => (othersOnly.includes(name) ? [] : [name])))
+    expect(of('audiences')).toEqual(
+      ['events', 'dead-letter', 'audience-input', 'audience-memberships', 'suppressions'].map(name => `acme.${name}`),
+    )
   })
 
   it('a new retry topic has as many partitions as the events topic has got', () => {

@@ -1,0 +1,103 @@
+import type { Change } from '../../core/audience/change.ts'
+import {
+  type MembershipRecord,
+  markKey,
+  membershipKey,
+  toMarkRecord,
+  toMembershipRecord,
+} from '../../core/audience/record.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { Shard } from '../dispatcher/shard.ts'
+import type { Emissions } from './emissions.ts'
+import type { Gate } from './gate.ts'
+import type { Writes } from './writes.ts'
+
+/** Changes of one input at once: the end of a sync may make millions. */
+const mostUnderWay = 500
+
+interface Deps {
+  readonly writes: Writes
+  readonly emissions: Emissions
+  readonly gate: Gate
+  readonly events: EventCodec
+  readonly memberships: ValueCodec<MembershipRecord>
+  readonly topics: Pick<TopicNames, 'events' | 'memberships'>
+  readonly metrics: Metrics
+}
+
+type MembershipChange = Extract<Change, { kind: 'membership' }>
+
+/**
+ * Writes what one input changes: of each change first the identify and, when that is acknowledged, the state; a mark when all before it is
+ * acknowledged, and nothing after it before it is. Resolves with false when the partition is not ours any more: then nothing further is written.
+ */
+export type CarryOut = (first: IteratorResult<Change>, others: Iterator<Change>, shard: Shard) => Promise<boolean>
+
+export function createCarryOut({ writes, emissions, gate, events, memberships, topics, metrics }: Deps): CarryOut {
+  const recordOf = (shard: Shard, key: string, value: MembershipRecord | undefined): OutgoingRecord => ({
+    key: Buffer.from(key),
+    value: value === undefined ? null : memberships.encode(value),
+    headers: {},
+    // Not by the key: with the inputs of the same users.
+    partition: shard.partition,
+  })
+
+  async function change({ key, identify, state }: MembershipChange, shard: Shard): Promise<boolean> {
+    if (identify !== undefined) {
+      const event = { key: Buffer.from(key.userId), value: events.encode(identify), headers: {} }
+      if (!(await writes.append(topics.events, event, shard))) return false
+      metrics.audienceEmitted.inc({ destination: key.destination })
+    }
+    const record = recordOf(shard, membershipKey(key), state && toMembershipRecord(state))
+    return writes.append(topics.memberships, record, shard)
+  }
+
+  return async (first, others, shard) => {
+    const changes = new UnderWay(shard)
+    for (let next = first; !next.done; next = others.next()) {
+      const { value } = next
+      if (value.kind === 'ignored') continue
+      if (value.kind === 'membership' && value.identify !== undefined) await emissions.turn(shard)
+      await changes.atMost(value.kind === 'mark' ? 0 : mostUnderWay - 1)
+      if (!(await gate.toStart(shard))) return false
+      if (value.kind === 'membership') changes.start(change(value, shard))
+      else
+        changes.start(
+          writes.append(topics.memberships, recordOf(shard, markKey(value.audience), toMarkRecord(value.mark)), shard),
+        )
+      if (value.kind === 'mark') await changes.atMost(0)
+    }
+    await changes.atMost(0)
+    return !shard.revoked
+  }
+}
+
+/** The changes of one input that are being written. */
+class UnderWay {
+  readonly #shard: Shard
+  #count = 0
+  #onEnd = (): void => undefined
+
+  constructor(shard: Shard) {
+    this.#shard = shard
+  }
+
+  start(writing: Promise<unknown>): void {
+    this.#count++
+    this.#shard.started()
+    void writing.then(() => {
+      this.#count--
+      this.#shard.ended()
+      this.#onEnd()
+    })
+  }
+
+  async atMost(count: number): Promise<void> {
+    while (this.#count > count)
+      await new Promise<void>(resolve => {
+        this.#onEnd = resolve
+      })
+  }
+}

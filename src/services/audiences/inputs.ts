@@ -1,0 +1,137 @@
+import type { IgnoredReason } from '../../core/audience/change.ts'
+import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
+import { InputOrder, type Queued } from '../../core/audience/input-order.ts'
+import type { AudiencePartition } from '../../core/audience/partition.ts'
+import { deadLetterRecord } from '../../core/delivery/carried.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { createSchemaWait, type WaitForSchema } from '../dispatcher/schema-wait.ts'
+import type { Shard } from '../dispatcher/shard.ts'
+import type { CarryOut } from './carry-out.ts'
+import type { Gate } from './gate.ts'
+import type { Writes } from './writes.ts'
+
+interface Deps {
+  readonly codec: ValueCodec<AudienceInput>
+  readonly carryOut: CarryOut
+  readonly writes: Writes
+  readonly gate: Gate
+  readonly topics: Pick<TopicNames, 'deadLetter'>
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** A partition that is ours, with its memberships as they are now. */
+export interface Held {
+  readonly shard: Shard
+  readonly state: AudiencePartition
+  readonly order: InputOrder<OpenInput>
+}
+
+export const heldWith = (shard: Shard, state: AudiencePartition): Held => ({ shard, state, order: new InputOrder() })
+
+/** An input from its being taken up until it is done. */
+class OpenInput implements Queued {
+  readonly record: LogRecord
+  readonly input: AudienceInput
+  readonly user: string | undefined
+  readonly #state: AudiencePartition
+
+  constructor(record: LogRecord, input: AudienceInput, state: AudiencePartition) {
+    this.record = record
+    this.input = input
+    this.user = inputUser(input)
+    this.#state = state
+  }
+
+  isFence(): boolean {
+    return this.#state.isFence(this.input, this.record.timestamp)
+  }
+}
+
+interface Undecoded {
+  readonly record: LogRecord
+  readonly shard: Shard
+  readonly held: Held
+}
+
+/** Takes inputs in: decodes, waits for their turns, has what they change written. */
+export class Inputs {
+  readonly #deps: Deps
+  readonly #waitForSchema: WaitForSchema<Undecoded>
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#waitForSchema = createSchemaWait<Undecoded>({
+      ...deps,
+      decode: ({ record, held }) => this.take(record, held),
+      unknown: ({ record, held }) => this.#refuse(record, held, 'its schema is not known'),
+      pump: () => undefined,
+    })
+  }
+
+  take(record: LogRecord, held: Held): void {
+    if (record.value === null) return this.#refuse(record, held, 'the value is null')
+    const decoded = this.#deps.codec.decode(record.value)
+    switch (decoded.kind) {
+      case 'value':
+        held.order.add(new OpenInput(record, decoded.value, held.state))
+        return this.goOn(held)
+      case 'schema_needed':
+        return this.#waitForSchema({ record, shard: held.shard, held }, decoded.schemaId)
+      case 'undecodable':
+        return this.#refuse(record, held, decoded.detail)
+    }
+  }
+
+  /** Takes whatever may be taken now. */
+  goOn(held: Held): void {
+    const { gate } = this.#deps
+    while (gate.mayStart(held.shard)) {
+      const open = held.order.next()
+      if (open === undefined) return
+      this.#begin(open, held)
+    }
+  }
+
+  #begin(open: OpenInput, held: Held): void {
+    const { clock, carryOut } = this.#deps
+    const { offset: position, timestamp: at } = open.record
+    const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
+    // Most inputs change nothing: they are done at once.
+    const first = changes.next()
+    if (first.done) return this.#done(open, held, 'unchanged')
+    if (first.value.kind === 'ignored') return this.#done(open, held, first.value.reason)
+    void this.#carryOut(open, held, carryOut(first, changes, held.shard))
+  }
+
+  async #carryOut(open: OpenInput, held: Held, writing: Promise<boolean>): Promise<void> {
+    if (!(await writing)) return
+    this.#done(open, held, 'changed')
+    this.goOn(held)
+  }
+
+  #done(open: OpenInput, { order, shard }: Held, result: 'changed' | 'unchanged' | IgnoredReason): void {
+    this.#deps.metrics.audienceInputs.inc({ kind: open.input.kind, result })
+    order.done(open)
+    shard.done(open.record)
+  }
+
+  /** What cannot be read holds nothing up, and is kept for whoever looks for it. */
+  #refuse(record: LogRecord, { shard }: Held, detail: string): void {
+    const { writes, topics, metrics, logger } = this.#deps
+    const { topic, partition, offset } = record
+    logger.warn({ topic, partition, offset, detail }, 'audience input cannot be decoded')
+    shard.started()
+    void writes.append(topics.deadLetter, deadLetterRecord(record, undefined, 'undecodable'), shard).then(written => {
+      if (written) {
+        metrics.audienceInputs.inc({ kind: '-', result: 'undecodable' })
+        metrics.deadLetters.inc({ destination: '-', reason: 'undecodable' })
+        shard.done(record)
+      }
+      shard.ended()
+    })
+  }
+}

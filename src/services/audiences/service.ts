@@ -1,0 +1,141 @@
+import type { AudienceDirectory } from '../../core/audience/directory.ts'
+import type { AudienceInput } from '../../core/audience/input.ts'
+import { AudiencePartition } from '../../core/audience/partition.ts'
+import type { MembershipRecord } from '../../core/audience/record.ts'
+import type { Stoppable } from '../../core/deletion/marks.ts'
+import { type AudiencesVitals, audiencesHealth, type Health } from '../../core/health.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type {
+  Clock,
+  EventCodec,
+  LogConsumer,
+  Logger,
+  LogProducer,
+  PartitionReader,
+  ValueCodec,
+} from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
+import { createPartitions } from '../dispatcher/partitions.ts'
+import type { Shard } from '../dispatcher/shard.ts'
+import { createCarryOut } from './carry-out.ts'
+import { createEmissions } from './emissions.ts'
+import { Gate } from './gate.ts'
+import { showAudiences } from './gauges.ts'
+import { type Held, heldWith, Inputs } from './inputs.ts'
+import { createRestore } from './restore.ts'
+import { createWrites } from './writes.ts'
+
+/** A write is answered within 10 s, and each state is written after its identify. */
+const drainLimit = durationMs(8_000)
+/** A change of which nothing was heard so long after the retry window will not be heard of. */
+const beyondWindow = durationMs(3_600_000)
+
+export interface AudiencesDeps {
+  /** Of the audience-input topic. */
+  readonly consumer: LogConsumer
+  readonly reader: PartitionReader
+  readonly producer: LogProducer
+  readonly codecs: {
+    readonly events: EventCodec
+    readonly inputs: ValueCodec<AudienceInput>
+    readonly memberships: ValueCodec<MembershipRecord>
+  }
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly topics: TopicNames
+  /** How long the dispatcher tries to deliver. */
+  readonly window: DurationMs
+  /** The configuration as of now. */
+  readonly directory: () => AudienceDirectory
+  readonly emitPerSecond: () => number
+  /** Whether a deletion stops what is about a user; all deletions are known before the start. */
+  readonly stops: (about: Stoppable, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
+}
+
+/** Observations and reports in, identify messages and memberships out, until stopped. */
+export interface AudiencesService {
+  /** Resolves when the group has been joined; memberships are restored after that. */
+  start(): Promise<void>
+  /** Starts nothing new, waits for what is being written, commits, leaves the group. */
+  stop(): Promise<void>
+  health(): Health
+  /** Sets the gauges to what holds now. */
+  refreshGauges(): void
+}
+
+export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
+  const { consumer, clock, metrics, logger, topics, codecs, directory, stops } = deps
+  const gate = new Gate(consumer)
+  const writes = createWrites({ ...deps, gate })
+  const emissions = createEmissions(clock, deps.emitPerSecond)
+  const carryOut = createCarryOut({ ...deps, ...codecs, gate, writes, emissions })
+  const inputs = new Inputs({ ...deps, codec: codecs.inputs, carryOut, writes, gate })
+  const expiry = durationMs(deps.window + beyondWindow)
+  const restore = createRestore({
+    ...deps,
+    codec: codecs.memberships,
+    topic: topics.memberships,
+    newPartition: inputEnd =>
+      new AudiencePartition({ directory, expiry, inputEnd, stops: about => stops(about, clock.now()) }),
+  })
+  const held = new Map<Shard, Held>()
+  let phase: AudiencesVitals['phase'] = 'joining'
+
+  async function ready(shard: Shard): Promise<void> {
+    shard.hold('restore')
+    const state = await restore(shard)
+    if (state === undefined || shard.revoked) return
+    held.set(shard, heldWith(shard, state))
+    shard.unhold('restore')
+  }
+
+  const partitions = createPartitions({
+    consumer,
+    clock,
+    maxInFlight: 0,
+    dueAt: undefined,
+    onAssigned: shard => void ready(shard),
+    // Held back until it is restored.
+    onRecord: (record, shard) => inputs.take(record, held.get(shard) as Held),
+    onTakenUp: () => undefined,
+    onRevoked: shard => void held.delete(shard),
+    onRelease: () => {
+      gate.release()
+      for (const each of held.values()) inputs.goOn(each)
+    },
+  })
+
+  /** True: in time. */
+  async function drained(): Promise<boolean> {
+    const idle = Promise.all([...held.keys()].map(shard => shard.idle())).then(() => true)
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const cancel = clock.after(drainLimit, () => resolve(false))
+    return Promise.race([idle, promise]).finally(cancel)
+  }
+
+  return {
+    async start() {
+      await consumer.start(partitions.handlers)
+      phase = 'joined'
+    },
+    async stop() {
+      phase = 'stopping'
+      gate.close()
+      if (!(await drained()))
+        logger.warn({ waitedMs: drainLimit }, 'not everything was written in time; it is done again after the restart')
+      await consumer.stop()
+    },
+    health: () =>
+      audiencesHealth({
+        phase,
+        silenceMs: consumer.silence(),
+        partitions: [...partitions.shards()].length,
+        restored: held.size,
+        unwritableTopics: writes.unwritableTopics(),
+      }),
+    refreshGauges: () =>
+      showAudiences(metrics, { held: [...held.values()], shards: [...partitions.shards()], emissions }),
+  }
+}

@@ -1,0 +1,242 @@
+import { type AudienceDirectory, audienceDirectory } from '../../src/core/audience/directory.ts'
+import { valueIn } from '../../src/core/audience/identify.ts'
+import { type AudienceInput, inputUser } from '../../src/core/audience/input.ts'
+import type { ChangeResult } from '../../src/core/audience/membership.ts'
+import type { MembershipRecord } from '../../src/core/audience/record.ts'
+import { MarkIndex } from '../../src/core/deletion/marks.ts'
+import { reportOf } from '../../src/core/delivery/report.ts'
+import type { Event } from '../../src/core/message/event.ts'
+import type { EventCodec, LogConsumer, LogProducer, OutgoingRecord, PartitionReader } from '../../src/core/ports.ts'
+import { topicNames } from '../../src/core/topics.ts'
+import { type DurationMs, durationMs } from '../../src/core/units.ts'
+import { type AudiencesService, createAudiencesService } from '../../src/services/audiences/service.ts'
+import { countingMetrics } from './counting-metrics.ts'
+import { destinationOf, start } from './deliveries.ts'
+import { JsonValueCodec } from './json-codec.ts'
+import { ManualClock } from './manual-clock.ts'
+import { MemoryLog } from './memory-log.ts'
+import { audience } from './partition-harness.ts'
+
+interface Write {
+  readonly topic: string
+  readonly record: OutgoingRecord
+  readonly onAck: (error: Error | undefined) => void
+}
+
+/** How the dispatcher reports an identify; `silent`: not at all. */
+export type Fate = ChangeResult | 'silent'
+
+export interface Sent {
+  readonly id: string
+  readonly destination: string
+  readonly userId: string
+  readonly value: string
+}
+
+interface Options {
+  readonly partitions?: number
+  readonly fate?: (sent: Sent) => Fate
+  readonly emitPerSecond?: number
+}
+
+/** The real audiences service on a log in memory and a manual clock; Kafka takes one write at a time, between any two it can be killed. */
+export class AudiencesHarness {
+  readonly clock = new ManualClock(start)
+  readonly log: MemoryLog
+  readonly topics = topicNames('hookline')
+  readonly marks = new MarkIndex()
+  readonly counts = new Map<string, number>()
+  readonly lines: { level: string; fields: Record<string, unknown>; line: string }[] = []
+  readonly consumer
+  readonly inputs = new JsonValueCodec<AudienceInput>()
+  readonly memberships = new JsonValueCodec<MembershipRecord>()
+  readonly events = new JsonValueCodec<Event>()
+  destinations = ['crm']
+  emitPerSecond: number
+  /** Of the memberships topic. */
+  reader: PartitionReader
+  /** The topics that each write went to, in order. */
+  readonly written: string[] = []
+  /** Writes that are taken before the process is killed. */
+  writesLeft = Number.POSITIVE_INFINITY
+  readonly #fate: (sent: Sent) => Fate
+  readonly #emitted: Event[] = []
+  #pending: Write[] = []
+  #reported = 0
+  #generation = 0
+  #service: AudiencesService
+
+  constructor({ partitions = 1, fate = () => 'delivered', emitPerSecond = 1_000_000 }: Options = {}) {
+    this.log = new MemoryLog(this.clock, partitions)
+    this.consumer = this.log.consumer('audiences', () => [this.topics.audienceInput])
+    this.reader = this.log.reader()
+    this.emitPerSecond = emitPerSecond
+    this.#fate = fate
+    this.#service = this.#create()
+  }
+
+  static async started(options: Options = {}): Promise<AudiencesHarness> {
+    const harness = new AudiencesHarness(options)
+    await harness.service.start()
+    await harness.advance(0)
+    return harness
+  }
+
+  get service(): AudiencesService {
+    return this.#service
+  }
+
+  get isDead(): boolean {
+    return this.writesLeft <= 0
+  }
+
+  /** Another process starts, after a kill or without one: nothing is drained or committed. */
+  async restart(): Promise<void> {
+    this.#pending = []
+    this.writesLeft = Number.POSITIVE_INFINITY
+    this.#service = this.#create()
+    await this.#service.start()
+    await this.advance(0)
+  }
+
+  write(...inputs: readonly AudienceInput[]): void {
+    for (const input of inputs) {
+      const user = inputUser(input)
+      const value = this.inputs.encode(input)
+      if (user !== undefined) this.log.write(this.topics.audienceInput, value, user)
+      else
+        for (const partition of this.log.partitionNumbers) this.log.writeTo(partition, this.topics.audienceInput, value)
+    }
+  }
+
+  /** Lets time pass; everything that follows from it happens. */
+  advance(duration: DurationMs | number): Promise<void> {
+    return this.clock.advance(duration, () => this.#settle())
+  }
+
+  /** All identify messages on the events topic, in the order in which they came there. */
+  sent(): readonly Sent[] {
+    return this.#emitted.map(sentBy)
+  }
+
+  count(key: string): number {
+    return this.counts.get(key) ?? 0
+  }
+
+  committed(partition = 0): number {
+    return this.log.committed('audiences', this.topics.audienceInput, partition)
+  }
+
+  #directory(): AudienceDirectory {
+    const list = [{ name: audience, kind: 'audience' as const, destinations: this.destinations }]
+    return audienceDirectory({
+      audiences: { emitPerSecond: 1, list },
+      destinations: ['crm', 'erp'].map(id => destinationOf({ id })),
+    })
+  }
+
+  #create(): AudiencesService {
+    const generation = ++this.#generation
+    const isAlive = (): boolean => generation === this.#generation
+    const level = (name: string) => (fields: object, line: string) =>
+      void this.lines.push({ level: name, fields: fields as Record<string, unknown>, line })
+    return createAudiencesService({
+      consumer: whileAlive(this.consumer, isAlive),
+      reader: {
+        readPartition: (...asked) => this.reader.readPartition(...asked),
+        endOf: partition => this.reader.endOf(partition),
+      },
+      producer: this.#producer(isAlive),
+      codecs: {
+        events: this.events as unknown as EventCodec,
+        inputs: this.inputs,
+        memberships: this.memberships,
+      },
+      clock: this.clock,
+      metrics: countingMetrics(this.counts),
+      logger: {
+        isLevelEnabled: () => true,
+        debug: level('debug'),
+        info: level('info'),
+        warn: level('warn'),
+        error: level('error'),
+      },
+      topics: this.topics,
+      window: durationMs(4 * 3_600_000),
+      directory: () => this.#directory(),
+      emitPerSecond: () => this.emitPerSecond,
+      stops: (about, now) => this.marks.stops(about, now),
+    })
+  }
+
+  #producer(isAlive: () => boolean): LogProducer {
+    return {
+      append: (topic, record, onAck) => {
+        if (isAlive()) this.#pending.push({ topic, record, onAck })
+      },
+      flush: async () => {},
+      stop: async () => {},
+    }
+  }
+
+  /** Takes one write, unless the process is dead by then; its answer is lost when it dies of it. */
+  #takeWrite(): boolean {
+    const write = this.isDead ? undefined : this.#pending.shift()
+    if (write === undefined) return false
+    const { topic, record, onAck } = write
+    const answer = (error: Error | undefined): void => {
+      if (error === undefined) this.#count(topic, record)
+      if (!this.isDead) onAck(error)
+    }
+    this.log.producer().append(topic, record, answer)
+    return true
+  }
+
+  #count(topic: string, { value }: OutgoingRecord): void {
+    this.written.push(topic)
+    this.writesLeft--
+    if (topic === this.topics.events) this.#emitted.push(JSON.parse(String(value)) as Event)
+  }
+
+  /** What the dispatcher has delivered since, it reports. */
+  #report(): void {
+    const events = this.#emitted.slice(this.#reported)
+    this.#reported += events.length
+    for (const event of events) {
+      const sent = sentBy(event)
+      const fate = this.#fate(sent)
+      if (fate === 'silent') continue
+      const report = reportOf(event, sent.destination, fate === 'delivered' ? 'delivered' : 'retries_exhausted')
+      if (report?.kind === 'audience') this.write(report.input)
+    }
+  }
+
+  /** Until nothing happens any more. A dead process takes nothing in. */
+  async #settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      const hasWritten = this.#takeWrite()
+      const hasMoved = this.isDead ? this.log.answer() : this.log.poll()
+      this.#report()
+      await new Promise(resolve => setImmediate(resolve))
+      quiet = hasWritten || hasMoved ? 0 : quiet + 1
+    }
+  }
+}
+
+function sentBy({ message, destinationId = '' }: Event): Sent {
+  const { messageId: id, userId = '', traits } = message
+  return { id, destination: destinationId, userId, value: valueIn(traits) }
+}
+
+/** What a dead process does with its consumer changes nothing. */
+function whileAlive(consumer: LogConsumer, isAlive: () => boolean): LogConsumer {
+  return {
+    start: handlers => consumer.start(handlers),
+    pause: partition => (isAlive() ? consumer.pause(partition) : undefined),
+    resume: partition => (isAlive() ? consumer.resume(partition) : undefined),
+    seek: (partition, offset) => (isAlive() ? consumer.seek(partition, offset) : undefined),
+    stop: async () => (isAlive() ? consumer.stop() : undefined),
+    isConfirmed: () => consumer.isConfirmed(),
+    silence: () => consumer.silence(),
+  }
+}

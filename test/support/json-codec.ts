@@ -1,0 +1,29 @@
+import type { DecodedValue, ValueCodec } from '../../src/core/ports.ts'
+
+/** Values as JSON: what begins with `schema:<id>:` needs a schema first (404: nobody has it), what is not JSON cannot be decoded. */
+export class JsonValueCodec<Value> implements ValueCodec<Value> {
+  readonly known = new Set<number>()
+  registryIsDown = false
+
+  encode(value: Value): Buffer {
+    return Buffer.from(JSON.stringify(value))
+  }
+
+  decode(value: Buffer): DecodedValue<Value> {
+    const [, id = '0', text = ''] = /^(?:schema:(\d+):)?(.*)$/s.exec(value.toString()) ?? []
+    const schemaId = Number(id)
+    if (schemaId > 0 && !this.known.has(schemaId)) return { kind: 'schema_needed', schemaId }
+    try {
+      return { kind: 'value', value: JSON.parse(text) as Value }
+    } catch {
+      return { kind: 'undecodable', detail: 'not JSON' }
+    }
+  }
+
+  async learn(schemaId: number): Promise<boolean> {
+    if (this.registryIsDown) throw new Error('registry is down')
+    if (schemaId === 404) return false
+    this.known.add(schemaId)
+    return true
+  }
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals'
+import { AudiencesHarness } from '../../../support/audiences-harness.ts'
+import { ended, observed } from '../../../support/partition-harness.ts'
+
+const names = (harness: AudiencesHarness): string[] =>
+  harness.sent().map(({ destination, userId, value }) => `${destination} ${userId} ${value}`)
+
+describe('syncs', () => {
+  it('the first tells everyone, a later one only the difference', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.write(observed('ann', 1), observed('bob', 1), ended(1))
+    await harness.advance(1)
+    expect(names(harness)).toEqual(['crm ann true', 'crm bob true'])
+    harness.write(observed('cem', 2), observed('bob', 2), observed('bob', 2), ended(2))
+    await harness.advance(1)
+    expect(names(harness).slice(2).toSorted()).toEqual(['crm ann false', 'crm cem true'])
+    expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
+    expect(harness.count('audienceInputs{observed,changed}')).toBe(4)
+    expect(harness.count('audienceInputs{observed,unchanged}')).toBe(1)
+    expect(harness.count('audienceEmitted{crm}')).toBe(4)
+  })
+
+  it('memberships stand in the partition of their input, identify messages in that of their user', async () => {
+    const harness = await AudiencesHarness.started({ partitions: 5 })
+    const users = ['ann', 'bob', 'cem', 'dee', 'eve']
+    harness.write(...users.map(user => observed(user, 1)))
+    await harness.advance(1)
+    const { audienceInput, memberships, events } = harness.topics
+    const partitionOf = (topic: string, user: string): number[] => [
+      ...new Set(
+        harness.log.records(topic).flatMap(({ key, partition }) => (String(key).includes(user) ? [partition] : [])),
+      ),
+    ]
+    for (const user of users) {
+      const [own] = partitionOf(audienceInput, user)
+      expect(partitionOf(memberships, user)).toEqual([own])
+      expect(partitionOf(events, user)).toEqual([own])
+    }
+    expect(new Set(users.flatMap(user => partitionOf(audienceInput, user))).size).toBeGreaterThan(1)
+  })
+
+  it('each identify is written before its state, and a mark after everything before it', async () => {
+    const harness = await AudiencesHarness.started({ fate: () => 'silent' })
+    harness.write(observed('ann', 1), ended(1))
+    await harness.advance(1)
+    const { events, memberships } = harness.topics
+    const keys = harness.log.records(memberships).map(({ key }) => JSON.parse(String(key)).length)
+    expect(keys.slice(0, 2)).toEqual([1, 3])
+    expect(harness.written.slice(0, 3)).toEqual([memberships, events, memberships])
+    expect(keys.lastIndexOf(1)).toBe(keys.length - 1)
+  })
+
+  it('one of an audience that is not configured, or that concerns a deleted user, is counted and changes nothing', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.marks.apply('ann', [{ source: undefined, deletedAt: harness.clock.now(), isSuppressed: true }])
+    harness.write(observed('ann', 1), { ...observed('bob', 1), audience: 'Unknown' } as never)
+    await harness.advance(1)
+    expect(harness.sent()).toEqual([])
+    expect(harness.count('audienceInputs{observed,unknown_audience}')).toBe(1)
+    expect(harness.committed()).toBe(2)
+  })
+
+  it('who gets an audience is taken from the configuration of the moment', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.write(observed('ann', 1), ended(1))
+    await harness.advance(1)
+    harness.destinations = ['crm', 'erp']
+    harness.write(observed('ann', 2), ended(2))
+    await harness.advance(1)
+    expect(names(harness)).toEqual(['crm ann true', 'erp ann true'])
+  })
+})
+
+describe('the rate of identify messages', () => {
+  it('is the one that is configured now', async () => {
+    const harness = await AudiencesHarness.started({ emitPerSecond: 10 })
+    harness.write(...Array.from({ length: 60 }, (_, index) => observed(`user-${index}`, 1)))
+    await harness.advance(1_000)
+    expect(harness.sent().length).toBeGreaterThanOrEqual(10)
+    expect(harness.sent().length).toBeLessThanOrEqual(12)
+    harness.service.refreshGauges()
+    expect(harness.count('audienceEmissionsWaiting{}')).toBe(60 - harness.sent().length)
+    harness.emitPerSecond = 20
+    await harness.advance(1_000)
+    expect(harness.sent().length).toBeGreaterThanOrEqual(29)
+    expect(harness.sent().length).toBeLessThanOrEqual(33)
+    await harness.advance(5_000)
+    expect(harness.sent()).toHaveLength(60)
+    expect(harness.clock.timers).toBe(0)
+  })
+
+  it('of more users than may be open at once: all of them, with what is open bounded', async () => {
+    const harness = await AudiencesHarness.started({ emitPerSecond: 1_000_000 })
+    harness.write(...Array.from({ length: 2_500 }, (_, index) => observed(`user-${index}`, 1)), ended(1))
+    await harness.advance(1)
+    expect(harness.sent()).toHaveLength(2_500)
+    harness.write(observed('user-7', 2), ended(2))
+    await harness.advance(1)
+    expect(harness.sent()).toHaveLength(2_500 + 2_499)
+    expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
+  })
+})
+
+describe('inputs that cannot be read', () => {
+  it.each<[string, Buffer | null]>([
+    ['bytes that are no input', Buffer.from('no input')],
+    ['no value', null],
+    ['a schema that nobody has', Buffer.from('schema:404:{}')],
+  ])('%s: to the dead-letter topic; what follows goes on', async (_name, value) => {
+    const harness = await AudiencesHarness.started()
+    const { audienceInput, deadLetter } = harness.topics
+    harness.log.write(audienceInput, value, 'ann', { trace: 't' })
+    harness.write(observed('bob', 1))
+    await harness.advance(1)
+    expect(names(harness)).toEqual(['crm bob true'])
+    expect(harness.log.records(deadLetter)).toEqual([
+      expect.objectContaining({
+        value: value ?? Buffer.alloc(0),
+        headers: expect.objectContaining({
+          reason: 'undecodable',
+          'origin-topic': audienceInput,
+          'origin-offset': '0',
+          trace: 't',
+        }),
+      }),
+    ])
+    expect(harness.committed()).toBe(harness.log.records(audienceInput).length)
+    expect(harness.count('audienceInputs{-,undecodable}')).toBe(1)
+    expect(harness.count('deadLetters{-,undecodable}')).toBe(1)
+    expect(harness.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+  })
+
+  it('a schema that is not known yet holds the partition up until it is', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.inputs.registryIsDown = true
+    const value = `schema:7:${JSON.stringify(observed('ann', 1))}`
+    harness.log.write(harness.topics.audienceInput, Buffer.from(value), 'ann')
+    harness.write(observed('bob', 1))
+    await harness.advance(5_000)
+    expect(harness.sent()).toEqual([])
+    harness.inputs.registryIsDown = false
+    await harness.advance(1_000)
+    expect(names(harness)).toEqual(['crm ann true', 'crm bob true'])
+  })
+})
+
+describe('a topic that takes nothing', () => {
+  it.each(['events', 'memberships', 'deadLetter'] as const)(
+    '%s: inputs wait for it; readiness and a metric say so; it goes on by itself',
+    async name => {
+      const harness = await AudiencesHarness.started()
+      const topic = harness.topics[name]
+      harness.log.unwritable.add(topic)
+      if (name === 'deadLetter') harness.log.write(harness.topics.audienceInput, null)
+      else harness.write(observed('ann', 1))
+      await harness.advance(60_000)
+      expect(harness.committed()).toBe(0)
+      expect(harness.count(`produceFailures{${topic}}`)).toBeGreaterThan(5)
+      const check = harness.service.health().ready.find(({ name: each }) => each === 'audience topics')
+      expect(check).toEqual({ name: 'audience topics', ok: false, detail: expect.stringContaining(topic) })
+
+      harness.log.unwritable.clear()
+      await harness.advance(15_000)
+      expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
+      expect(harness.service.health().ready.every(({ ok }) => ok)).toBe(true)
+      if (name !== 'deadLetter') expect(names(harness)).toEqual(['crm ann true'])
+    },
+  )
+})
