@@ -97,7 +97,7 @@ export function audiencesHealth({ phase, silenceMs, partitions, restored, unwrit
 }
 
 export interface CollectorVitals {
-  readonly phase: 'starting' | 'listening' | 'stopping'
+  readonly phase: 'starting' | 'listening' | 'last call' | 'stopping'
   /** For how long Kafka has acknowledged nothing of what was sent, and how long ago that last showed. */
   readonly outage: { readonly lastedMs: number; readonly seenMsAgo: number } | undefined
 }

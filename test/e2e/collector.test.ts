@@ -6,9 +6,11 @@ import { type Broker, startBroker } from '../../deploy/local/broker.ts'
 import { freePorts } from '../../deploy/local/ports.ts'
 import type { RunningService } from '../../deploy/local/service-process.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
+import { basic, request } from '../support/http-bytes.ts'
 import { until } from '../support/kafka-admin.ts'
 import { Ledger } from '../support/ledger.ts'
 import { type Pipeline, startPipeline } from '../support/pipeline.ts'
+import { connect } from '../support/wire.ts'
 
 const closing = closingAfterEach()
 
@@ -45,17 +47,19 @@ async function idsOn({ topics, codec, read }: Pipeline): Promise<ReadonlySet<str
   )
 }
 
-/** Sends one small batch after the other until it is ended, and remembers what was accepted and when the rest was refused. */
+/** Sends one small batch after the other until it is ended or has no answer, and remembers what became of them. */
 function steadyLoad(service: RunningService, name = 'load') {
   const accepted: string[] = []
+  const unanswered: string[] = []
   const answers: number[] = []
   let isEnded = false
   const running = (async () => {
-    for (let count = 0; !isEnded; count += 10) {
+    for (let count = 0; !isEnded && unanswered.length === 0; count += 10) {
       const ids = Array.from({ length: 10 }, (_, index) => `${name}-${count + index}`)
-      // A connection that breaks is no answer: nothing was accepted.
+      // A connection that breaks is no answer: nobody knows what was accepted.
       const posted = await post(service, pages(ids)).catch(() => undefined)
       answers.push(posted?.status ?? 0)
+      if (posted === undefined) unanswered.push(...ids)
       if (posted?.status === 200) accepted.push(...ids)
       // Refused at once, it would be asked ten thousand times.
       else await new Promise(resolve => setTimeout(resolve, 50))
@@ -63,13 +67,24 @@ function steadyLoad(service: RunningService, name = 'load') {
   })()
   return {
     accepted,
+    unanswered,
     answers,
+    over: running,
     end: async (): Promise<void> => {
       isEnded = true
       await running
     },
   }
 }
+
+/** Eight of them, each with a hundred messages accepted. */
+async function heavyLoad(service: RunningService) {
+  const loads = Array.from({ length: 8 }, (_, index) => steadyLoad(service, `load-${index}`))
+  await until(async () => (loads.every(({ accepted }) => accepted.length >= 100) ? true : undefined))
+  return loads
+}
+
+const alone = ['--services', 'collector']
 
 describe('a batch sent to the collector', () => {
   it('is delivered to the webhook; what is rejected is told, and the collector counts both', async () => {
@@ -98,7 +113,7 @@ describe('a batch sent to the collector', () => {
 
   it('by a process with nothing but a collector; a new write key counts without a restart', async () => {
     const pipeline = closing(await startPipeline({}))
-    const collector = await pipeline.run({}, ['--services', 'collector'])
+    const collector = await pipeline.run({}, alone)
     expect(await collector.ask('/readyz?verbose')).toEqual({
       status: 200,
       text: '+ collector: listening\n+ kafka: takes messages\nok\n',
@@ -117,16 +132,62 @@ describe('a batch sent to the collector', () => {
     expect(dispatcher.ready).not.toContain('collector=')
     expect(await Promise.all([collector.stop(), dispatcher.stop()])).toEqual([0, 0])
   })
+})
 
-  it('while the process is told to stop: what was accepted is stored, the rest is refused or not answered', async () => {
+describe('a collector that is killed', () => {
+  it('has lost nothing that it had accepted; what it did not answer is taken by the next one', async () => {
+    const ledger = closing(await Ledger.started())
+    const pipeline = closing(
+      await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+    )
+    const dispatcher = await pipeline.run({}, ['--services', 'dispatcher'])
+    const victim = await pipeline.run({}, alone)
+    const loads = await heavyLoad(victim)
+    await victim.kill()
+    await Promise.all(loads.map(({ over }) => over))
+    expect(new Set(loads.flatMap(({ answers }) => answers))).toEqual(new Set([200, 0]))
+    const accepted = loads.flatMap(load => load.accepted)
+    await ledger.until(() => accepted.every(id => ledger.successes.has(id)))
+
+    const unanswered = new Set(loads.flatMap(load => load.unanswered))
+    const next = await pipeline.run({}, alone)
+    expect(await post(next, pages([...unanswered]))).toMatchObject({ status: 200 })
+    await ledger.untilDelivered(accepted.length + unanswered.size)
+    expect(await Promise.all([next.stop(), dispatcher.stop()])).toEqual([0, 0])
+    const twice = [...ledger.successes].filter(([, times]) => times > 1).map(([id]) => id)
+    expect(twice.filter(id => !unanswered.has(id))).toEqual([])
+    expect(ledger.successes.size).toBe(accepted.length + unanswered.size)
+  })
+})
+
+describe('a collector that is told to stop', () => {
+  it('under load: what it has accepted is stored, the rest is refused or not answered', async () => {
     const pipeline = closing(await startPipeline({}))
-    const service = await pipeline.run({}, ['--services', 'collector'])
-    const loads = Array.from({ length: 8 }, (_, index) => steadyLoad(service, `load-${index}`))
-    await until(async () => (loads.every(({ accepted }) => accepted.length >= 100) ? true : undefined))
+    const service = await pipeline.run({}, alone)
+    const loads = await heavyLoad(service)
     expect(await service.stop()).toBe(0)
     await Promise.all(loads.map(({ end }) => end()))
     const stored = await idsOn(pipeline)
     expect(loads.flatMap(({ accepted }) => accepted.filter(id => !stored.has(id)))).toEqual([])
+  })
+
+  it('is not ready from then on, and takes what it has begun to read', async () => {
+    const pipeline = closing(await startPipeline({}))
+    const service = await pipeline.run({}, alone)
+    const wire = await connect(service.collector as string)
+    const body = JSON.stringify(pages(['begun']))
+    await wire.send(
+      request('POST /v1/batch', { Authorization: basic('web-key'), 'Content-Length': String(body.length) }),
+    )
+    await wire.send(body.slice(0, 10))
+    const stopped = service.stop()
+    await until(async () => ((await service.ask('/readyz')).status === 503 ? true : undefined))
+    expect((await service.ask('/readyz?verbose')).text).toContain('- collector: last call\n')
+    await wire.send(body.slice(10))
+    expect(await wire.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    expect(await stopped).toBe(0)
+    expect([...(await idsOn(pipeline))]).toEqual(['begun'])
+    wire.reset()
   })
 })
 
@@ -138,7 +199,7 @@ describe('Kafka is away', () => {
     let broker: Broker = await startBroker(place)
     closing({ close: () => broker.stop() })
     const pipeline = closing(await startPipeline({}, broker.address))
-    const service = await pipeline.run({}, ['--services', 'collector'])
+    const service = await pipeline.run({}, alone)
     const load = steadyLoad(service)
     await until(async () => (load.accepted.length >= 100 ? true : undefined))
     await broker.stop()

@@ -25,9 +25,11 @@ export interface Connections {
   /** Follows what happens on a server that does not listen yet. */
   follow(server: Server): void
   of(request: IncomingMessage): Connection
-  /** Whether there is room to keep a connection open after its answer. */
-  mayStay(): boolean
-  /** From now on no connection stays; those without a request are closed. */
+  /** Whether the connection stays open after the answer to this request: where others have come behind it, their answers come first. */
+  staysAfter(request: IncomingMessage): boolean
+  /** From now on no connection stays after its next answer. Resolves when all have gone, or have had their time for it. */
+  lastCall(): Promise<void>
+  /** Closes those without a request. */
   closeIdle(): void
   /** Breaks off all of them. */
   closeAll(): void
@@ -42,12 +44,16 @@ interface Deps {
 /** Follows the connections of servers, and answers what is no HTTP or comes too slowly, in the same form as everything else. */
 export function createConnections({ limits, clock, onAnswer }: Deps): Connections {
   const states = new Map<Socket, State>()
-  let closing = false
+  /** Resolved when all have gone after the last call. */
+  let leaving: PromiseWithResolvers<void> | undefined
 
   function follow(server: Server): void {
     server.prependListener('connection', (socket: Socket) => {
       states.set(socket, { underWay: 0, isLast: false, current: undefined, onBroken: undefined })
-      socket.once('close', () => states.delete(socket))
+      socket.once('close', () => {
+        states.delete(socket)
+        if (states.size === 0) leaving?.resolve()
+      })
     })
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const state = stateOf(request.socket)
@@ -105,9 +111,18 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   return {
     follow,
     of: request => stateOf(request.socket),
-    mayStay: () => !closing && states.size <= limits.connections / 2,
+    staysAfter: request =>
+      (leaving === undefined && states.size <= limits.connections / 2) || stateOf(request.socket).current !== request,
+    async lastCall() {
+      leaving = Promise.withResolvers()
+      if (states.size === 0) return
+      const { promise, resolve } = leaving
+      // What has come by then is read first: it may lie in the kernel while the process has other things to do.
+      const cancel = clock.after(limits.lastCall, () => void setImmediate(resolve))
+      await promise
+      cancel()
+    },
     closeIdle() {
-      closing = true
       for (const [socket, { underWay }] of states) if (underWay === 0) socket.destroySoon()
     },
     closeAll() {

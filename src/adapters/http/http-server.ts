@@ -31,7 +31,7 @@ export interface HttpServer {
   fail(request: FastifyRequest, reply: FastifyReply, error: unknown): void
   /** `http://host:port`, with the port that was really taken. */
   start(): Promise<string>
-  /** Takes no more connections, answers what is under way, closes the rest; resolves when all are closed. */
+  /** Lets each connection bring one more request, answers what is under way, takes no more; resolves when all connections are closed. */
   stop(): Promise<void>
 }
 
@@ -83,6 +83,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     },
     async stop() {
       const cancel = clock.after(limits.drain, connections.closeAll)
+      await connections.lastCall()
       connections.closeIdle()
       await Promise.all([app.close(), ...others.map(server => once(server.close(), 'close'))])
       cancel()

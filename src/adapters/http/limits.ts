@@ -23,6 +23,11 @@ export interface HttpLimits {
   readonly pipelined: number
   /** A request that is refused while it comes in is read on and forgotten for so long and so far, or its sender might not see why. */
   readonly linger: { readonly time: DurationMs; readonly bytes: number }
+  /**
+   * `stop` goes on for so long with taking requests, each as the last of its connection: whoever keeps one open would otherwise see it closed
+   * in the face of a request, and not know what became of that.
+   */
+  readonly lastCall: DurationMs
   /** `stop` breaks off what is not answered by then. */
   readonly drain: DurationMs
 }
@@ -39,5 +44,6 @@ export const defaultLimits: HttpLimits = {
   connections: 10_000,
   pipelined: 32,
   linger: { time: durationMs(5_000), bytes: 64 * 1_048_576 },
+  lastCall: durationMs(1_000),
   drain: durationMs(20_000),
 }

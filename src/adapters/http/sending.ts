@@ -22,7 +22,7 @@ export function createSend({ connections, limits, clock, onAnswer }: Deps): Send
     const { raw } = request
     onAnswer(answer)
     const rest = answer.code === 'request_timeout' ? 'not_sent' : restOf(raw)
-    const isLast = rest !== 'none' || connections.of(raw).isLast || !connections.mayStay()
+    const isLast = rest !== 'none' || connections.of(raw).isLast || !connections.staysAfter(raw)
     const headers = {
       ...answer.headers,
       ...crossOrigin(raw.headers),

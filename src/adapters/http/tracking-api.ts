@@ -28,7 +28,7 @@ interface Deps {
 export interface TrackingServer {
   /** `http://host:port`, with the port that was really taken. */
   start(): Promise<string>
-  /** Takes no more connections, answers what is under way, closes the rest; resolves when all are closed. */
+  /** Lets each connection bring one more request, answers what is under way, takes no more; resolves when all connections are closed. */
   stop(): Promise<void>
 }
 

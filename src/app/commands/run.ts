@@ -27,7 +27,7 @@ interface Options {
 }
 
 const description = [
-  'Runs the services of this process until SIGTERM or SIGINT, then drains: requests under way are answered, no new attempt is made, calls under way end, offsets are committed.',
+  'Runs the services of this process until SIGTERM or SIGINT, then drains: for a second it is not ready and takes what requests still come, those under way are answered, no new attempt is made, calls under way end, offsets are committed.',
   'Prints one line on stdout when everything is ready; the log goes to stderr as lines of JSON.',
   'A changed configuration file is taken over within 5 seconds: sources, destinations, network, payload and audiences at once, the rest at the next start.',
 ].join('\n\n')

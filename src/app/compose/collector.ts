@@ -23,7 +23,15 @@ export async function startCollector(foundation: Foundation): Promise<RunningPar
   await lifecycle.start({ name: 'collector', stop: collector.stop })
   const server = createTrackingServer({ listen, api: collector, maxBodyBytes, clock, logger, metrics })
   let url = ''
-  await lifecycle.start({ name: 'tracking server', start: async () => (url = await server.start()), stop: server.stop })
+  await lifecycle.start({
+    name: 'tracking server',
+    start: async () => (url = await server.start()),
+    async stop() {
+      // Whoever asks for readiness is to send elsewhere, for as long as the server still takes what comes.
+      collector.lastCall()
+      await server.stop()
+    },
+  })
   collector.listening()
   return { ...collector, url }
 }

@@ -29,6 +29,8 @@ export interface CollectorDeps {
 export interface CollectorService extends TrackingApi {
   /** Requests come in from now on. */
   listening(): void
+  /** Not to be counted on any more; what comes all the same is still taken. */
+  lastCall(): void
   /** Refuses what comes; resolves when everything under way is answered, which the deadline of the store bounds. */
   stop(): Promise<void>
   health(): Health
@@ -66,6 +68,9 @@ export function createCollectorService(deps: CollectorDeps): CollectorService {
     release: bytes => bodies.giveBack(bytes),
     listening() {
       phase = 'listening'
+    },
+    lastCall() {
+      phase = 'last call'
     },
     stop() {
       phase = 'stopping'

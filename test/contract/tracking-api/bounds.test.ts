@@ -18,6 +18,12 @@ async function connected(url: string): Promise<Wire> {
   return wire
 }
 
+const atOnce = { lastCall: durationMs(1) }
+const inAMinute = { lastCall: durationMs(60_000) }
+
+/** The whole process, as when the machine has other things to do. */
+const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
 /** An API that answers when it is told to. */
 function waitingApi() {
   const api = new ScriptedTrackingApi()
@@ -30,7 +36,7 @@ describe('how many connections there may be', () => {
   it('above half of the bound none is kept open, above all of it none is taken', async () => {
     const warnings: [object, string][] = []
     const collector = await startCollector(new ScriptedTrackingApi(), {
-      limits: { connections: 4 },
+      limits: { ...atOnce, connections: 4 },
       logger: { ...silent, warn: (...args) => void warnings.push(args) },
     })
     const wires: Wire[] = []
@@ -61,7 +67,7 @@ describe('how many connections there may be', () => {
 describe('how many requests may wait on one connection', () => {
   it('what is more is refused, in its place', async () => {
     const { api, go } = waitingApi()
-    const collector = await startCollector(api, { limits: { pipelined: 3 } })
+    const collector = await startCollector(api, { limits: { ...atOnce, pipelined: 3 } })
     const wire = await connected(collector.url)
     await wire.send(Buffer.concat(Array.from({ length: 4 }, () => post('/v1/t'))))
     await api.until(() => api.requests.length === 3)
@@ -102,8 +108,53 @@ describe('stop', () => {
     expect(api.requests.map(({ body }) => body)).toEqual(['"aaaabbbb"'])
   })
 
-  it('closes connections that have nothing to answer: used, never used, with half a head', async () => {
+  it('answers a request that was on its way when it began, as the last one of its connection', async () => {
     const collector = await startCollector(new ScriptedTrackingApi())
+    const wire = await connected(collector.url)
+    await wire.send(post('/v1/t'))
+    expectAnswer(await wire.answer(), taken)
+    // In the kernel before the server has read it.
+    const sent = wire.send(post('/v1/p'))
+    const stopped = collector.stop()
+    await sent
+    expectAnswer(await wire.answer(), takenAndClosed)
+    await wire.closed
+    await stopped
+  })
+
+  it('answers also what came while the process stood still for longer than it waits', async () => {
+    const collector = await startCollector(new ScriptedTrackingApi(), { limits: atOnce })
+    const wire = await connected(collector.url)
+    await wire.send(post('/v1/t'))
+    expectAnswer(await wire.answer(), taken)
+    const stopped = collector.stop()
+    const sent = wire.send(post('/v1/p'))
+    standStill(20)
+    await sent
+    expectAnswer(await wire.answer(), takenAndClosed)
+    await stopped
+  })
+
+  it('is over as soon as all connections have gone', async () => {
+    const collector = await startCollector(new ScriptedTrackingApi(), { limits: inAMinute })
+    const [kept, unused] = [await connected(collector.url), await connected(collector.url)]
+    await kept.send(post('/v1/t'))
+    expectAnswer(await kept.answer(), taken)
+    const stopped = collector.stop()
+    const late = await connected(collector.url)
+    for (const wire of [kept, unused, late]) {
+      await wire.send(post('/v1/t'))
+      expectAnswer(await wire.answer(), takenAndClosed)
+    }
+    await stopped
+  })
+
+  it('at once when there are none', async () => {
+    await (await startCollector(new ScriptedTrackingApi(), { limits: inAMinute })).stop()
+  })
+
+  it('closes connections that have nothing to answer: used, never used, with half a head', async () => {
+    const collector = await startCollector(new ScriptedTrackingApi(), { limits: atOnce })
     const used = await connected(collector.url)
     await used.send(post('/v1/t'))
     await used.answer()
@@ -114,19 +165,21 @@ describe('stop', () => {
     await Promise.all([used.closed, unused.closed, half.closed])
   })
 
-  it('takes no new connections, while it still answers', async () => {
+  it('takes no new connections after that, while it still answers', async () => {
     const { api, go } = waitingApi()
-    const collector = await startCollector(api)
+    const collector = await startCollector(api, { limits: atOnce })
+    const idle = await connected(collector.url)
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
     await api.until(() => api.requests.length === 1)
     const stopped = collector.stop()
+    await idle.closed
     await expect(connect(collector.url)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
     go()
     await stopped
   })
 
-  it('a pipelined request is answered too', async () => {
+  it('answers pipelined requests too, the last one as the last', async () => {
     const { api, go } = waitingApi()
     const collector = await startCollector(api)
     const wire = await connected(collector.url)
@@ -134,14 +187,14 @@ describe('stop', () => {
     await api.until(() => api.requests.length === 2)
     const stopped = collector.stop()
     go()
-    const first = await wire.answer()
-    expect(first.status).toBe(200)
+    expectAnswer(await wire.answer(), taken)
+    expectAnswer(await wire.answer(), takenAndClosed)
     await stopped
   })
 
   it('breaks off what takes longer than it may', async () => {
     const { api } = waitingApi()
-    const collector = await startCollector(api, { limits: { drain: durationMs(50) } })
+    const collector = await startCollector(api, { limits: { ...atOnce, drain: durationMs(50) } })
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
     await api.until(() => api.requests.length === 1)
@@ -149,16 +202,12 @@ describe('stop', () => {
     await wire.closed
     await expect(wire.answer()).rejects.toThrow('the connection was closed')
   })
-
-  it('when nothing was ever sent', async () => {
-    await (await startCollector(new ScriptedTrackingApi())).stop()
-  })
 })
 
 describe('start', () => {
   it('on localhost: on every address that it has', async () => {
     const addresses = await lookup('localhost', { all: true })
-    const collector = await startCollector(new ScriptedTrackingApi(), { host: 'localhost' })
+    const collector = await startCollector(new ScriptedTrackingApi(), { host: 'localhost', limits: atOnce })
     const { port } = new URL(collector.url)
     for (const { address, family } of addresses) {
       const wire = await connected(`http://${family === 6 ? `[${address}]` : address}:${port}`)

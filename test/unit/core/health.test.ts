@@ -44,6 +44,7 @@ describe('collectorHealth', () => {
   it.each<[string, Partial<CollectorVitals>, string[]]>([
     ['all well', {}, []],
     ['not listening yet', { phase: 'starting' }, ['collector']],
+    ['the last call', { phase: 'last call' }, ['collector']],
     ['stopping', { phase: 'stopping' }, ['collector']],
     ['Kafka has just failed', { outage: { lastedMs: 14_999, seenMsAgo: 0 } }, []],
     ['Kafka fails for a while', { outage: { lastedMs: 15_000, seenMsAgo: 1_000 } }, ['kafka']],

@@ -168,6 +168,16 @@ describe('memory', () => {
   })
 })
 
+describe('the last call', () => {
+  it('sends nobody here any more, and takes what comes all the same', async () => {
+    const collector = new CollectorHarness()
+    expect(collector.readyFailures()).toEqual([])
+    collector.service.lastCall()
+    expect(collector.readyFailures()).toEqual(['collector'])
+    expect(await collector.answered(batch)).toEqual(accepted)
+  })
+})
+
 describe('the stop', () => {
   it('waits for what is under way and lets nothing in any more', async () => {
     const collector = new CollectorHarness()
