@@ -1,6 +1,6 @@
 # The front door. Everything is installed by the project's own files; Kafka and the registry are found or started.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dev test test-containers chaos bench clean
+.PHONY: help setup demo dev test test-containers chaos bench image clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -29,6 +29,14 @@ chaos: setup ## faults from outside under load, a table of what became of each e
 
 bench: setup ## deliveries a CPU second, latency, memory, crashes, each next to its bar; ROWS=name,name, more in docs/performance/README.md
 	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/bench/bench.ts
+
+image: DOCKER ?= docker
+image: VERSION ?= $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)
+image: REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
+image: IMAGE ?= hookline:$(VERSION)
+image: ## the container image; IMAGE=name:tag, DOCKER=podman, BUILD_IMAGE=name, RUNTIME_IMAGE=name, RUNTIME_NODE=path in it
+	$(DOCKER) build --file deploy/image/Dockerfile --tag '$(IMAGE)' \
+	  $(foreach name,BUILD_IMAGE RUNTIME_IMAGE VERSION REVISION RUNTIME_NODE,$(if $($(name)),--build-arg '$(name)=$($(name))')) .
 
 # Kafka's data is a Docker volume when it ran in a container; its name lies beside the rest.
 clean: DATA = $(or $(DATA_DIR),.hookline)

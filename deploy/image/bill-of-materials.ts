@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+
+/** What is read of package-lock.json (version 3): path below the root → package; `''` is the project. */
+export interface Lockfile {
+  readonly packages: Readonly<Record<string, LockedPackage>>
+}
+
+export interface LockedPackage {
+  readonly name?: string
+  readonly version: string
+  readonly integrity?: string
+  readonly license?: string
+  readonly dev?: boolean
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+export interface Component {
+  readonly type: 'application' | 'library'
+  readonly 'bom-ref': string
+  readonly name: string
+  readonly version: string
+  readonly purl: string
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[]
+  readonly licenses?: readonly ({ readonly expression: string } | { readonly license: { readonly id: string } })[]
+}
+
+/**
+ * The CycloneDX 1.5 document of all that is installed without development packages. The same lockfile gives the same bytes: it carries neither
+ * the time nor chance. (`npm sbom` leaves out packages of which development packages use another version.)
+ */
+export function billOfMaterials({ packages }: Lockfile) {
+  const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
+  const components = new Map(installed.map(([path, locked]) => [path, componentOf(nameOf(path, locked), locked)]))
+  const [root] = Object.entries(packages).filter(([path]) => path === '')
+  if (root === undefined) throw new Error('the lockfile names no project')
+  const project = { ...componentOf(nameOf(...root), root[1]), type: 'application' as const }
+  const dependencies = [root, ...installed].map(([path, locked]) => ({
+    ref: (components.get(path) ?? project)['bom-ref'],
+    dependsOn: dependenciesOf(path, locked, components),
+  }))
+  const listed = unique([...components.values()], each => each['bom-ref'])
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    serialNumber: `urn:uuid:${identifier(JSON.stringify([listed, dependencies]))}`,
+    version: 1,
+    metadata: { component: project },
+    components: listed,
+    dependencies: unique(dependencies, each => each.ref),
+  }
+}
+
+const nameOf = (path: string, { name }: LockedPackage): string =>
+  name ?? path.slice(path.lastIndexOf('node_modules/') + 13)
+
+function componentOf(name: string, { version, integrity, license }: LockedPackage): Component {
+  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`
+  return {
+    type: 'library',
+    'bom-ref': purl,
+    name,
+    version,
+    purl,
+    ...(integrity !== undefined && { hashes: integrity.split(' ').map(hashOf) }),
+    ...(license !== undefined && {
+      licenses: [/[ ()]/.test(license) ? { expression: license } : { license: { id: license } }],
+    }),
+  }
+}
+
+/** `sha512-<base64>` → its CycloneDX form. */
+function hashOf(integrity: string): { alg: string; content: string } {
+  const [algorithm = '', encoded = ''] = integrity.split(/-(.*)/s)
+  return { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(encoded, 'base64').toString('hex') }
+}
+
+/** What each of a package's dependencies resolves to, as Node looks for it: from the package's own folder upwards. */
+function dependenciesOf(path: string, locked: LockedPackage, components: ReadonlyMap<string, Component>): string[] {
+  const names = Object.keys({ ...locked.dependencies, ...locked.optionalDependencies })
+  return names.flatMap(name => {
+    for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+      const found = components.get(`${folder === '' ? '' : `${folder}/`}node_modules/${name}`)
+      if (found !== undefined) return [found['bom-ref']]
+      // An optional one for another system is not installed.
+      if (folder === '') return []
+    }
+  })
+}
+
+const unique = <T>(list: readonly T[], key: (each: T) => string): T[] => [
+  ...new Map(list.map(each => [key(each), each])).values(),
+]
+
+/** A UUID of the kind that is made from content (version 5 in form). */
+const identifier = (text: string): string =>
+  createHash('sha256')
+    .update(text)
+    .digest('hex')
+    .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-5$3-8$4-$5')

@@ -1,0 +1,153 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { durationMs } from '../../../src/core/units.ts'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import { buildImage, type Image } from '../../support/image/build.ts'
+import { type Container, runInContainer, startContainer } from '../../support/image/container.ts'
+import { whyNot } from '../../support/image/name-spaces.ts'
+import { Ledger } from '../../support/ledger.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
+
+/*
+ * The steps of deploy/image/Dockerfile, carried out here, and the image that they make: read-only, as its own user, stopped as Kubernetes
+ * stops it. The base images are stand-ins; an engine's own storage and network are not in it.
+ */
+
+const closing = closingAfterEach()
+let image: Image
+
+if (whyNot === undefined) {
+  beforeAll(async () => {
+    image = await buildImage({ VERSION: '9.8.7' })
+  }, 240_000)
+  afterAll(() => image?.close())
+}
+const onlyHere = whyNot === undefined ? describe : describe.skip
+
+/** An installation whose configuration lies in a folder as Kubernetes mounts it: readable by everyone, through a link that is exchanged. */
+async function installation(ledger: Ledger): Promise<Pipeline & { readonly mounted: string }> {
+  const pipeline = closing(
+    await startPipeline({
+      delivery: { perWebhook: 16 },
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+    }),
+  )
+  const mounted = join(dirname(pipeline.configFile), 'mounted')
+  mkdirSync(join(mounted, '..2026'), { recursive: true })
+  copyFileSync(pipeline.configFile, join(mounted, '..2026/hookline.yaml'))
+  symlinkSync('..2026', join(mounted, '..data'))
+  symlinkSync('..data/hookline.yaml', join(mounted, 'hookline.yaml'))
+  return { ...pipeline, mounted }
+}
+
+onlyHere('what is in the image', () => {
+  it('holds what runs, and nothing of what builds or tests it', () => {
+    const has = (path: string): boolean => existsSync(join(image.root, 'app', path))
+    for (const path of ['bin/hookline', 'dist/main.js', 'schemas', 'LICENSE', 'sbom.cdx.json'])
+      expect([path, has(path)]).toEqual([path, true])
+    for (const path of [
+      'src',
+      'test',
+      '.npmrc',
+      'dist/cjs',
+      'node_modules/jest',
+      'node_modules/typescript',
+      'node_modules/node',
+    ])
+      expect([path, has(path)]).toEqual([path, false])
+  })
+
+  it('lists every package that it holds', () => {
+    const bom = JSON.parse(readFileSync(join(image.root, 'app/sbom.cdx.json'), 'utf8')) as {
+      components: { name: string; version: string }[]
+    }
+    const manifests = readdirSync(join(image.root, 'app/node_modules'), { recursive: true, encoding: 'utf8' }).filter(
+      isManifest,
+    )
+    const held = manifests.map(file => {
+      const { name, version } = JSON.parse(readFileSync(join(image.root, 'app/node_modules', file), 'utf8'))
+      return `${name} ${version}`
+    })
+    expect(held.length).toBeGreaterThan(90)
+    expect(new Set(bom.components.map(({ name, version }) => `${name} ${version}`))).toEqual(new Set(held))
+  })
+
+  it('says what it is', () => {
+    expect(image.labels.get('org.opencontainers.image.version')).toBe('9.8.7')
+    expect(image).toMatchObject({
+      user: '65532:65532',
+      ports: ['8080', '9464'],
+      entrypoint: ['/app/bin/hookline'],
+      command: ['run'],
+    })
+  })
+})
+
+/** Of a package itself, not one of the small ones inside it that say how its files are to be read. */
+const isManifest = (file: string): boolean => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(file)
+
+onlyHere('a container of it', () => {
+  it('is confined: its own user, no capability, nothing to write to', async () => {
+    const pipeline = await installation(closing(await Ledger.started()))
+    const probe = `
+      const { writeFileSync, readFileSync } = require('node:fs')
+      const tried = ['/x', '/app/x', '/tmp/x', '/etc/hookline/x'].map(path => { try { writeFileSync(path, ''); return path } catch ({ code }) { return code } })
+      const status = readFileSync('/proc/self/status', 'utf8')
+      const of = name => new RegExp('^' + name + ':\\\\s*(.*)$', 'm').exec(status)[1]
+      console.log(JSON.stringify({ tried, uid: process.getuid(), groups: process.getgroups(), pid: process.pid, caps: of('CapEff') + of('CapPrm'), noNew: of('NoNewPrivs') }))`
+    const { stdout, stderr } = await runInContainer(image, pipeline.mounted, ['/nodejs/bin/node', '-e', probe])
+    expect({ ...JSON.parse(stdout || '{}'), stderr }).toEqual({
+      tried: Array(4).fill('EROFS'),
+      uid: 65532,
+      groups: [65532],
+      pid: 1,
+      caps: '0'.repeat(32),
+      noNew: '1',
+      stderr: '',
+    })
+  })
+
+  it('has the command, as `kubectl exec` would call it', async () => {
+    const pipeline = await installation(closing(await Ledger.started()))
+    const { code, stdout } = await runInContainer(image, pipeline.mounted, ['hookline', 'topics', 'check'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('topics are fit for use') })
+  })
+
+  it('runs as process 1, takes messages in, delivers, and drains on SIGTERM: nothing is lost and nothing comes twice', async () => {
+    const ledger = closing(await Ledger.started({ latency: durationMs(300) }))
+    const pipeline = await installation(ledger)
+    const first: Container = closing(await startContainer(image, pipeline.mounted))
+    expect(first.status()).toMatch(/^NSpid:\s+\d+\s+1$/m)
+    expect(await first.readyz()).toBe(200)
+    const answer = await fetch(`${first.collector}/v1/track`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from('web-key:').toString('base64')}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ userId: 'u', event: 'Through the image' }),
+    })
+    expect(answer.status).toBe(200)
+    await pipeline.send(trackEvents(200))
+    await ledger.until(() => ledger.requests.length >= 40)
+    const { code, milliseconds } = await first.stop()
+    expect(code).toBe(0)
+    // deploy/helm leaves 25 s for this.
+    expect(milliseconds).toBeLessThan(25_000)
+    const second = closing(await startContainer(image, pipeline.mounted))
+    await ledger.untilDelivered(201)
+    expect((await second.stop()).code).toBe(0)
+    expect(ledger.duplicates).toBe(0)
+  }, 120_000)
+
+  it('ends with 2 and the place when the configuration is wrong', async () => {
+    const { mounted } = await installation(closing(await Ledger.started()))
+    writeFileSync(join(mounted, '..2026/hookline.yaml'), 'kafka: { brokers: [127.0.0.1:9092] }\nregistrie: {}\n')
+    const { code, stderr } = await runInContainer(image, mounted, [...image.entrypoint, ...image.command])
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('/etc/hookline/config/hookline.yaml:2:1: registrie: unknown key'),
+    })
+  })
+})
