@@ -3,6 +3,7 @@ import { systemClock as clock } from '../../src/adapters/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'
 import { createProducer } from '../../src/adapters/kafka/producer.ts'
 import { createSourceKeys } from '../../src/core/collector/source-keys.ts'
+import { MarkIndex } from '../../src/core/deletion/marks.ts'
 import { keyOf, partitionFor } from '../../src/core/message/event.ts'
 import type { TrackingRequest } from '../../src/core/tracking-api.ts'
 import { Secret } from '../../src/core/units.ts'
@@ -27,6 +28,7 @@ async function collectorOn({ topics, codec }: Pipeline) {
   const keys = createSourceKeys([{ id: 'web', writeKey: new Secret('web-key') }])
   const service = createCollectorService({
     ...{ producer, codec, clock, topics, metrics: countingMetrics(counts), logger: silent },
+    marks: new MarkIndex(),
     sources: () => keys,
     ratePerSource: undefined,
     memory: { bodies: mebibyte, records: 16 * mebibyte },

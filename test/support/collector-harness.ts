@@ -1,4 +1,5 @@
 import { createSourceKeys, type SourceKeys } from '../../src/core/collector/source-keys.ts'
+import { MarkIndex } from '../../src/core/deletion/marks.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { EventCodec, Logger } from '../../src/core/ports.ts'
 import { topicNames } from '../../src/core/topics.ts'
@@ -26,6 +27,7 @@ export class CollectorHarness {
   readonly topics = topicNames('hookline')
   readonly counts = new Map<string, number>()
   readonly lines: string[] = []
+  readonly marks = new MarkIndex()
   readonly service: CollectorService
   sources: SourceKeys = createSourceKeys([
     { id: 'web', writeKey: new Secret('web-key') },
@@ -47,6 +49,7 @@ export class CollectorHarness {
     this.service = createCollectorService({
       producer: this.producer,
       codec: jsonCodec,
+      marks: this.marks,
       clock: this.clock,
       metrics: countingMetrics(this.counts),
       logger,

@@ -10,7 +10,8 @@ import { createMarks, type Marks } from '../../src/services/deletion/marks.ts'
 import { createDispatcherService, type DispatcherService } from '../../src/services/dispatcher/service.ts'
 import { countingMetrics } from './counting-metrics.ts'
 import { ManualClock } from './manual-clock.ts'
-import { type MemoryConsumer, type MemoryFollower, MemoryLog } from './memory-log.ts'
+import type { MemoryFollower } from './memory-follower.ts'
+import { type MemoryConsumer, MemoryLog } from './memory-log.ts'
 import { type Line, RecordingLogger } from './recording-logger.ts'
 
 export const ok: CallResult = { kind: 'answered', status: 200, retryAfter: undefined }

@@ -9,10 +9,9 @@ import type {
   PartitionReader,
   Position,
   RecordHeaders,
-  TopicFollower,
-  TopicFollowerHandlers,
 } from '../../src/core/ports.ts'
 import { type DurationMs, durationMs } from '../../src/core/units.ts'
+import { MemoryFollower } from './memory-follower.ts'
 
 /**
  * A log in memory behind the Kafka ports, for tests of services with a manual clock. It hands records over only in `poll`, and
@@ -222,38 +221,5 @@ export class MemoryConsumer implements LogConsumer {
 
   silence(): DurationMs {
     return this.silentFor
-  }
-}
-
-/** Follows a topic of one partition. */
-export class MemoryFollower implements TopicFollower {
-  readonly #records: () => readonly LogRecord[]
-  readonly #now: () => number
-  #handlers: TopicFollowerHandlers | undefined
-  #position = 0
-  /** Whether brokers answer it. */
-  isCutOff = false
-
-  constructor(records: () => readonly LogRecord[], now: () => number) {
-    this.#records = records
-    this.#now = now
-  }
-
-  async start(handlers: TopicFollowerHandlers): Promise<void> {
-    this.#handlers = handlers
-    this.poll()
-  }
-
-  poll(): boolean {
-    if (this.isCutOff) return false
-    const records = this.#records().slice(this.#position)
-    this.#position += records.length
-    for (const record of records) this.#handlers?.onRecord(record)
-    this.#handlers?.onCurrent(this.#now())
-    return records.length > 0
-  }
-
-  async stop(): Promise<void> {
-    this.#handlers = undefined
   }
 }

@@ -1,5 +1,6 @@
 import { systemClock as clock } from '../../src/adapters/clock.ts'
 import { createSourceKeys } from '../../src/core/collector/source-keys.ts'
+import { MarkIndex } from '../../src/core/deletion/marks.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { Message } from '../../src/core/message/message.ts'
 import type { EventCodec, LogProducer, OutgoingRecord } from '../../src/core/ports.ts'
@@ -30,6 +31,7 @@ export class RecordingCollector implements TrackingApi {
     const keys = createSourceKeys(Object.entries(sources).map(([id, key]) => ({ id, writeKey: new Secret(key) })))
     const service = createCollectorService({
       ...{ producer: this.#producer(), codec, clock, topics, metrics: countingMetrics(new Map()), logger: silent },
+      marks: new MarkIndex(),
       sources: () => keys,
       ratePerSource: undefined,
       memory: { bodies: 64 * 1_048_576, records: 64 * 1_048_576 },

@@ -14,6 +14,7 @@ import {
   type TrackingRequest,
 } from '../../core/tracking-api.ts'
 import type { EpochMs } from '../../core/units.ts'
+import type { Marks } from '../deletion/marks.ts'
 import type { KeepRejected } from './rejects.ts'
 import type { Store } from './store.ts'
 
@@ -25,6 +26,8 @@ interface Deps {
   readonly store: Store
   readonly keepRejected: KeepRejected
   readonly outage: Outage
+  /** Of deleted users. */
+  readonly marks: Pick<Marks, 'size' | 'stops'>
   readonly clock: Clock
   readonly metrics: Metrics
   /** As of now. */
@@ -97,15 +100,31 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
       reject(batch, rejected, sourceId, receivedAt)
       return refusal('rejected', strictText(rejected.length, batch.elements.size), { rejected })
     }
-    if (messages.length > 0) {
-      const outcome = await store(messages.map(message => recordOf(message, sourceId, receivedAt)))
+    const taken = withoutSuppressed(messages, { sourceId, receivedAt }, deps)
+    if (taken.length > 0) {
+      const outcome = await store(taken.map(message => recordOf(message, sourceId, receivedAt)))
       if (outcome !== 'stored') return outcome === 'failed' ? kafkaUnavailable : noMemory
-      metrics.collectorMessages.inc({ source: sourceId, result: 'accepted' }, messages.length)
+      metrics.collectorMessages.inc({ source: sourceId, result: 'accepted' }, taken.length)
       if (droppedKeys > 0) metrics.droppedKeys.inc({}, droppedKeys)
     }
+    const suppressed = messages.length - taken.length
+    if (suppressed > 0) metrics.collectorMessages.inc({ source: sourceId, result: 'suppressed' }, suppressed)
     reject(batch, rejected, sourceId, receivedAt)
     return { kind: 'accepted', rejected }
   }
+}
+
+/**
+ * Nothing is taken of users who asked for that. Their senders are told that it was, as by other collectors: an SDK would send it again, and
+ * again. What was received before a deletion, by our own clock, is left to the dispatcher, which drops it.
+ */
+function withoutSuppressed(
+  messages: readonly Message[],
+  where: { readonly sourceId: string; readonly receivedAt: EpochMs },
+  { marks, clock }: Pick<Deps, 'marks' | 'clock'>,
+): readonly Message[] {
+  if (marks.size === 0) return messages
+  return messages.filter(({ userId, type }) => marks.stops({ ...where, userId, type }, clock.now()) !== 'suppressed')
 }
 
 const noWriteKey = refusal(

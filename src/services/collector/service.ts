@@ -6,6 +6,7 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, EventCodec, Logger, LogProducer } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { refusal, type TrackingApi } from '../../core/tracking-api.ts'
+import type { Marks } from '../deletion/marks.ts'
 import { createAccept } from './accept.ts'
 import { createKeepRejected } from './rejects.ts'
 import { createStore } from './store.ts'
@@ -13,6 +14,8 @@ import { createStore } from './store.ts'
 export interface CollectorDeps {
   readonly producer: LogProducer
   readonly codec: EventCodec
+  /** Of deleted users; started before. */
+  readonly marks: Pick<Marks, 'size' | 'stops'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger

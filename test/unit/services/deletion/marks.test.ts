@@ -3,7 +3,8 @@ import { encodeMarks, type Mark, markedAgain } from '../../../../src/core/deleti
 import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
 import { createMarks, type Marks } from '../../../../src/services/deletion/marks.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { type MemoryFollower, MemoryLog } from '../../../support/memory-log.ts'
+import type { MemoryFollower } from '../../../support/memory-follower.ts'
+import { MemoryLog } from '../../../support/memory-log.ts'
 import { RecordingLogger } from '../../../support/recording-logger.ts'
 
 const topic = 'suppressions'
