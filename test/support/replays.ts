@@ -1,10 +1,14 @@
+import { identifyOf } from '../../src/core/audience/identify.ts'
+import type { AudienceInput } from '../../src/core/audience/input.ts'
 import { type Carried, deadLetterRecord } from '../../src/core/delivery/carried.ts'
 import { StandingRecords } from '../../src/core/delivery/dead-letter.ts'
 import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
 import type { Circumstances } from '../../src/core/delivery/replay.ts'
 import { createRouting } from '../../src/core/delivery/route.ts'
-import type { LogRecord, OutgoingRecord, TopicReader } from '../../src/core/ports.ts'
+import type { Event } from '../../src/core/message/event.ts'
+import type { EventCodec, LogRecord, OutgoingRecord, TopicReader, ValueCodec } from '../../src/core/ports.ts'
 import { topicNames } from '../../src/core/topics.ts'
+import type { JsonText } from '../../src/core/units.ts'
 import { type ReplayOptions, type ReplayReport, replayDeadLetters } from '../../src/services/operator/replay.ts'
 import { carriedOf, defaultPolicy, destinationOf, recordOf, sourceOf, start } from './deliveries.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -35,9 +39,42 @@ export function refusedEvent(n: number, reason: DeadLetterReason = 'undecodable'
   return deadLetterRecord(recordOf({ partition: n % 2, offset: n, key: Buffer.from(`user-${n}`) }), undefined, reason)
 }
 
+/** The nth change of an audience, given up at a destination. */
+export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
+  const key = { audience: 'First time shopper', userId: `user-${n}`, destination }
+  const event = identifyOf(key, 'first_time_shopper', { version: 7, value: 'true' as JsonText }, start)
+  const origin = { ...carriedOf().origin, partition: n % 2, offset: 1_000 + n }
+  const carried = carriedOf({ destination, messageId: event.message.messageId, origin, attempt: 10 })
+  const record = recordOf({ ...origin, key: Buffer.from(key.userId), value: eventsAsJson.encode(event) })
+  return deadLetterRecord(record, carried, 'retries_exhausted')
+}
+
+/** Schemas are learnt with the first event. */
+const eventsAsJson: EventCodec & { isLearnt: boolean } = {
+  isLearnt: false,
+  encode: event => Buffer.from(JSON.stringify(event)),
+  decode(value) {
+    if (!this.isLearnt) return { kind: 'schema_needed', schemaId: 1 }
+    const text = value.toString()
+    if (!text.startsWith('{')) return { kind: 'undecodable', detail: 'not JSON' }
+    return { kind: 'event', event: JSON.parse(text) as Event }
+  },
+  async learn() {
+    this.isLearnt = true
+    return true
+  },
+}
+
+const inputsAsJson: ValueCodec<AudienceInput> = {
+  encode: input => Buffer.from(JSON.stringify(input)),
+  decode: value => ({ kind: 'value', value: JSON.parse(value.toString()) as AudienceInput }),
+  learn: async () => true,
+}
+
 interface Given extends Partial<ReplayOptions> {
   readonly refuses?: ShelfProducer['refuses']
   readonly reader?: TopicReader
+  readonly events?: () => Promise<EventCodec>
 }
 
 /** Replays of dead letters that stand in memory. */
@@ -49,15 +86,28 @@ export class ReplayHarness {
     for (const each of deadLetters) this.giveUp(each)
   }
 
+  /** How often the registry was needed. */
+  opened = 0
+
+  readonly events = async (): Promise<EventCodec> => {
+    this.opened++
+    return eventsAsJson
+  }
+
+  readonly inputs = async (): Promise<ValueCodec<AudienceInput>> => {
+    this.opened++
+    return inputsAsJson
+  }
+
   giveUp(deadLetter: OutgoingRecord): void {
     this.shelf.write(topics.deadLetter, deadLetter)
   }
 
   /** Begins a replay whose producer is the test's to move. */
   begin(given: Given = {}): { readonly producer: ShelfProducer; readonly work: Promise<ReplayReport> } {
-    const { refuses, reader = this.shelf.reader(), ...options } = given
+    const { refuses, reader = this.shelf.reader(), events = this.events, ...options } = given
     const producer = new ShelfProducer(this.shelf, refuses)
-    const deps = { reader, producer, clock: this.clock, circumstances }
+    const deps = { reader, producer, clock: this.clock, circumstances, events, inputs: this.inputs }
     const defaults = { filter: {}, signal: new AbortController().signal }
     return { producer, work: replayDeadLetters(deps, { ...defaults, ...options }) }
   }

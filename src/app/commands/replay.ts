@@ -1,11 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock.ts'
-import { createKafka } from '../../adapters/kafka/client.ts'
-import { createProducer } from '../../adapters/kafka/producer.ts'
-import { createReader } from '../../adapters/kafka/reader.ts'
 import { createRouting } from '../../core/delivery/route.ts'
-import type { Clock, LogProducer, TopicReader } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings.ts'
 import { tiersOf, topicNames } from '../../core/topics.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay.ts'
@@ -19,10 +15,10 @@ import {
   withExamples,
   withJsonOption,
 } from '../command.ts'
-import { commandLogger } from '../command-logger.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-options.ts'
 import { withRemedy } from '../kafka-failure.ts'
 import { loadSettings } from '../load-settings.ts'
+import { type OperatorAccess, openOperatorAccess } from '../operator-access.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-view.ts'
 
@@ -34,14 +30,10 @@ interface Options extends FilterOptions {
 }
 
 /** What a run of the command works with. */
-export interface ReplayAccess {
-  readonly reader: TopicReader
-  readonly producer: LogProducer
-  readonly clock: Clock
-}
+export type ReplayAccess = Pick<OperatorAccess, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
 
 const description = [
-  'Puts back what was given up (see `hookline dead-letters`): a delivery starts over for its destination only, under the same message id, with its whole retry window, after some ten seconds; an event that never became a delivery goes back to the events topic as it was. All filters have to be met; without any, everything is put back, which is asked about on a terminal.',
+  'Puts back what was given up (see `hookline dead-letters`): a delivery starts over for its destination only, under the same message id, with its whole retry window, after some ten seconds; an event that never became a delivery goes back to the events topic as it was; of a change of an audience the current value is sent instead, if the destination does not have it. All filters have to be met; without any, everything is put back, which is asked about on a terminal.',
   'It may be stopped or killed at any time and run again: what was put back is not put back again, but for what was under way when it was killed. Run one at a time.',
   'Stays where it is what would only be given up or dropped again: for destinations that are not configured or switched off. That ends with exit code 1.',
 ].join('\n\n')
@@ -56,7 +48,7 @@ const examples = [
 /** `hookline replay` */
 export function replayCommand(
   io: CommandIo,
-  open: (settings: Settings, io: CommandIo) => ReplayAccess = openAccess,
+  open: (settings: Settings, io: CommandIo) => ReplayAccess = openOperatorAccess,
 ): Command {
   const command = createCommand('replay', 'put back what was given up', io).description(description)
   withFilterOptions(withConfigOption(command), systemClock.now())
@@ -98,7 +90,7 @@ async function run(
     tell(report, options, io)
   } finally {
     bar?.stop()
-    await access.producer.stop()
+    await access.close()
   }
 }
 
@@ -144,13 +136,4 @@ async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): 
   for await (const line of createInterface({ input: io.stdin, signal })) return /^y(es)?$/i.test(line.trim())
   io.stderr.write('\n')
   return false
-}
-
-function openAccess(settings: Settings, io: CommandIo): ReplayAccess {
-  const deps = {
-    kafka: createKafka(settings.kafka, commandLogger(io)),
-    clock: systemClock,
-    logger: commandLogger(io),
-  }
-  return { reader: createReader(deps), producer: createProducer(deps), clock: systemClock }
 }

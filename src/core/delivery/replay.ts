@@ -1,4 +1,5 @@
-import type { EventOrigin } from '../message/event.ts'
+import type { AudienceInput } from '../audience/input.ts'
+import type { Event } from '../message/event.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
 import type { TopicNames } from '../topics.ts'
 import { durationMs, type EpochMs, epochMs } from '../units.ts'
@@ -12,6 +13,8 @@ import { type RetryPolicy, tierFor } from './schedule.ts'
 export const refusals = ['unknown_destination', 'disabled', 'unreadable'] as const
 export type Refusal = (typeof refusals)[number]
 
+type ResendInput = Extract<AudienceInput, { kind: 'resend' }>
+
 /** What a dead letter becomes when it goes back. */
 export type WayBack =
   /** A delivery starts over, on the first retry tier and for the destination that it was meant for only. */
@@ -19,7 +22,7 @@ export type WayBack =
   /** An event that never became a delivery goes back to where it stood, as it was. */
   | { readonly kind: 'event'; readonly topic: string; readonly copy: OutgoingRecord }
   /** What an audience said then may be wrong by now: it says anew what holds. */
-  | { readonly kind: 'resend'; readonly audience: string }
+  | { readonly kind: 'resend'; readonly input: ResendInput }
   /** It would only be given up again, or dropped, or nobody knows what it was. */
   | { readonly kind: 'refused'; readonly reason: Refusal }
 
@@ -38,17 +41,18 @@ const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
   'unknown_destination',
 ])
 
-/** Which way the dead letter that a record tells of goes back. `madeBy` is its event's, for the events of audiences. */
+/** Which way the dead letter that a record tells of goes back. `event`: its own, where it may be one of an audience. */
 export function wayBack(
   record: LogRecord,
   deadLetter: DeadLetter,
   { topics, routing, policy }: Circumstances,
   now: EpochMs,
-  madeBy?: EventOrigin,
+  event?: Event,
 ): WayBack {
-  if (madeBy?.kind === 'audience') return { kind: 'resend', audience: madeBy.id }
   const routed = deadLetter.destination === undefined ? undefined : routeParked(deadLetter.destination, routing)
   if (routed !== undefined && routed.kind !== 'deliver') return { kind: 'refused', reason: routed.reason }
+  const input = resendOf(event)
+  if (input !== undefined) return { kind: 'resend', input }
 
   const original = originalOf(record)
   const given = parseCarried(record.headers)
@@ -66,6 +70,14 @@ export function wayBack(
   // One that was replayed before keeps what it has.
   const headers = { [replayOfHeader]: toReplayOf(origin), ...original.headers }
   return { kind: 'event', topic: topics.events, copy: { ...original, headers, partition: origin.partition } }
+}
+
+/** What tells an audience to send anew what a destination has to know of a user. */
+function resendOf(event: Event | undefined): ResendInput | undefined {
+  const { origin, destinationId: destination, message } = event ?? {}
+  const userId = message?.userId
+  if (origin?.kind !== 'audience' || destination === undefined || userId === undefined) return undefined
+  return { kind: 'resend', audience: origin.id, userId, destination }
 }
 
 /** Says of a dead letter that it was put back. */

@@ -1,17 +1,16 @@
 import { type DeadLetter, type DeadLetterFilter, matches } from '../../core/delivery/dead-letter.ts'
-import { type Circumstances, type Refusal, takenBack, type WayBack, wayBack } from '../../core/delivery/replay.ts'
-import type { Clock, LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
+import { type Refusal, takenBack } from '../../core/delivery/replay.ts'
+import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
 import { visitDeadLetters } from './dead-letters.ts'
 import { createTurns } from './turns.ts'
+import { createWaysBack, type Way, type WayBackDeps } from './ways-back.ts'
 
 /** Dead letters under way at once: enough for full batches, and the most that a crash can leave put back and not marked. */
 const mostUnderWay = 256
 
-interface Deps {
+interface Deps extends WayBackDeps {
   readonly reader: TopicReader
   readonly producer: LogProducer
-  readonly clock: Clock
-  readonly circumstances: Circumstances
 }
 
 export interface ReplayOptions {
@@ -37,7 +36,7 @@ export interface ReplayProgress {
 export interface ReplayRow {
   readonly destination: string | undefined
   readonly reason: string
-  readonly way: { readonly topic: string } | { readonly refusal: Refusal | 'resend' }
+  readonly way: { readonly topic: string } | { readonly refusal: Refusal }
   readonly count: number
 }
 
@@ -71,6 +70,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const failing = new AbortController()
   const stop = AbortSignal.any([signal, failing.signal])
   const turn = createTurns(clock, perSecond, stop)
+  const wayOf = createWaysBack(deps)
   const tally = new Map<string, ReplayRow>()
   let total: number | undefined
   let seen = 0
@@ -82,9 +82,9 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
     seen++
     tell()
     if (!matches(deadLetter, filter)) return
-    const way = wayBack(record, deadLetter, circumstances, clock.now())
+    const way = await wayOf(record, deadLetter)
     count(tally, deadLetter, way)
-    if (dryRun || !('copy' in way)) return
+    if (dryRun || 'refusal' in way) return
     await turn()
     await writing.room()
     stop.throwIfAborted()
@@ -124,8 +124,8 @@ const stoppable = (reader: TopicReader, stop: AbortSignal): TopicReader => ({
     }),
 })
 
-function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, way: WayBack): void {
-  const target = 'copy' in way ? { topic: way.topic } : { refusal: way.kind === 'refused' ? way.reason : way.kind }
+function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, way: Way): void {
+  const target = 'topic' in way ? { topic: way.topic } : way
   const key = JSON.stringify([destination, reason, target])
   tally.set(key, { destination, reason, way: target, count: (tally.get(key)?.count ?? 0) + 1 })
 }

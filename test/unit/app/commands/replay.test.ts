@@ -28,7 +28,16 @@ async function run(deadLetters: readonly OutgoingRecord[], argv: readonly string
   const harness = new ReplayHarness(deadLetters)
   const { refuses, access, ...io } = given
   const producer = new ShelfProducer(harness.shelf, refuses)
-  const open = () => ({ reader: harness.shelf.reader(), producer, clock: harness.clock, ...access })
+  const { clock, events, inputs } = harness
+  const open = () => ({
+    reader: harness.shelf.reader(),
+    producer,
+    clock,
+    events,
+    inputs,
+    close: producer.stop,
+    ...access,
+  })
   const load = async () => (commandIo: CommandIo) => replayCommand(commandIo, open)
   const running = runCommand(['replay', '--config', `${folder}/hookline.yaml`, ...argv], io, [
     { name: 'replay', summary: '', load },

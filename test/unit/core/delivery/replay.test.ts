@@ -4,7 +4,7 @@ import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
 import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/delivery/outcome.ts'
 import { firstStood, takenBack, type WayBack, wayBack } from '../../../../src/core/delivery/replay.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
-import type { EventOrigin } from '../../../../src/core/message/event.ts'
+import type { Event, EventOrigin } from '../../../../src/core/message/event.ts'
 import type { LogRecord, OutgoingRecord, RecordHeaders } from '../../../../src/core/ports.ts'
 import { tiersOf, topicNames } from '../../../../src/core/topics.ts'
 import {
@@ -12,6 +12,7 @@ import {
   destinationOf,
   duration,
   durations,
+  eventOf,
   later,
   recordOf,
   sourceOf,
@@ -32,11 +33,8 @@ const now = later('48h')
 const inTopic = (outgoing: OutgoingRecord): LogRecord =>
   recordOf({ ...outgoing, topic: topics.deadLetter, partition: 7, offset: 1_000, timestamp: later('4h') })
 
-function wayOf(
-  record: LogRecord,
-  { schedule = '10s', madeBy }: { schedule?: string; madeBy?: EventOrigin } = {},
-): WayBack {
-  return wayBack(record, parseDeadLetter(record), { topics, routing, policy: policyOf(schedule) }, now, madeBy)
+function wayOf(record: LogRecord, { schedule = '10s', event }: { schedule?: string; event?: Event } = {}): WayBack {
+  return wayBack(record, parseDeadLetter(record), { topics, routing, policy: policyOf(schedule) }, now, event)
 }
 
 const spent = carriedOf({
@@ -182,11 +180,32 @@ describe('stays where it is', () => {
   })
 })
 
-it("an audience's event is not sent again: the audience says what holds now", () => {
-  const madeBy: EventOrigin = { kind: 'audience', id: 'First time shopper', version: 3 }
-  expect(wayOf(deliveryGivenUp('http_4xx'), { madeBy })).toEqual({ kind: 'resend', audience: 'First time shopper' })
-  const deletion: EventOrigin = { kind: 'deletion', id: 'd-1', version: undefined }
-  expect(wayOf(deliveryGivenUp('http_4xx'), { madeBy: deletion }).kind).toBe('delivery')
+describe("an audience's event", () => {
+  const made = (origin: EventOrigin | undefined): Event => ({
+    ...eventOf(),
+    destinationId: 'crm',
+    origin,
+  })
+  const change = made({ kind: 'audience', id: 'First time shopper', version: 3 })
+
+  it('is not sent again: the audience says what holds now', () => {
+    const input = { kind: 'resend', audience: 'First time shopper', userId: 'u1', destination: 'crm' }
+    expect(wayOf(deliveryGivenUp('http_4xx'), { event: change })).toEqual({ kind: 'resend', input })
+  })
+
+  it('stays where its destination would not get it', () => {
+    expect(wayOf(deliveryGivenUp('http_4xx', 'off'), { event: change })).toEqual({
+      kind: 'refused',
+      reason: 'disabled',
+    })
+  })
+
+  it.each<[string, EventOrigin | undefined]>([
+    ['a delete', { kind: 'deletion', id: 'd-1', version: undefined }],
+    ['what somebody sent', undefined],
+  ])('is not %s', (_, origin) => {
+    expect(wayOf(deliveryGivenUp('http_4xx'), { event: made(origin) }).kind).toBe('delivery')
+  })
 })
 
 it('is taken back by null under its own key, in its own partition', () => {

@@ -27,7 +27,8 @@ async function started(answers: { crm: CallResult }) {
       routing: createRouting({ sources: [sourceOf('web')], destinations: harness.destinations }),
       policy: defaultPolicy,
     }
-    const deps = { reader, producer: log.producer(), clock, circumstances }
+    const notNeeded = () => Promise.reject(new Error('nothing here is of an audience'))
+    const deps = { reader, producer: log.producer(), clock, circumstances, events: notNeeded, inputs: notNeeded }
     const report = replayDeadLetters(deps, { filter: {}, signal: new AbortController().signal })
     await harness.advance(0)
     return report

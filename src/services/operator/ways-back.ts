@@ -1,0 +1,66 @@
+import { looksLikeChangeId } from '../../core/audience/identify.ts'
+import type { AudienceInput } from '../../core/audience/input.ts'
+import { originalOf } from '../../core/delivery/carried.ts'
+import type { DeadLetter } from '../../core/delivery/dead-letter.ts'
+import { type Circumstances, type Refusal, wayBack } from '../../core/delivery/replay.ts'
+import type { Event } from '../../core/message/event.ts'
+import type { Clock, EventCodec, LogRecord, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
+
+export interface WayBackDeps {
+  readonly clock: Clock
+  readonly circumstances: Circumstances
+  /** Asked for at the first dead letter that may be of an audience, and not before. */
+  readonly events: () => Promise<EventCodec>
+  readonly inputs: () => Promise<ValueCodec<AudienceInput>>
+}
+
+/** Where a dead letter goes and as what, or why it stays. */
+export type Way = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: Refusal }
+
+/**
+ * Finds the way back of each dead letter. Its event is decoded only where its message id says that it may be worth it: all others go back as
+ * they are, whether the registry is there or not. Rejects while the registry is needed and cannot be reached.
+ */
+export function createWaysBack(deps: WayBackDeps): (record: LogRecord, deadLetter: DeadLetter) => Promise<Way> {
+  const { clock, circumstances } = deps
+  const events = once(deps.events)
+  const inputs = once(deps.inputs)
+
+  async function changeIn(record: LogRecord, messageId: string | undefined): Promise<Event | undefined> {
+    const { value } = originalOf(record)
+    if (value === null || messageId === undefined || !looksLikeChangeId(messageId)) return undefined
+    const codec = await events()
+    const first = codec.decode(value, record.timestamp)
+    if (first.kind === 'event') return first.event
+    if (first.kind === 'undecodable' || !(await codec.learn(first.schemaId))) return undefined
+    const decoded = codec.decode(value, record.timestamp)
+    return decoded.kind === 'event' ? decoded.event : undefined
+  }
+
+  return async (record, deadLetter) => {
+    const event = await changeIn(record, deadLetter.messageId)
+    const way = wayBack(record, deadLetter, circumstances, clock.now(), event)
+    switch (way.kind) {
+      case 'refused':
+        return { refusal: way.reason }
+      case 'resend': {
+        const { input } = way
+        const value = (await inputs()).encode(input)
+        return {
+          topic: circumstances.topics.audienceInput,
+          copy: { key: Buffer.from(input.userId), value, headers: {} },
+        }
+      }
+      default:
+        return way
+    }
+  }
+}
+
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined
+  return () => {
+    opened ??= open()
+    return opened
+  }
+}

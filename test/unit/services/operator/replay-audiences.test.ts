@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals'
+import { changeGivenUp, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/replays.ts'
+
+describe('a replay of changes of audiences', () => {
+  it('has audiences say anew what holds, and takes the old word back', async () => {
+    const harness = new ReplayHarness([changeGivenUp(1), changeGivenUp(2, 'gone'), givenUp(3)])
+    const rows = expect.arrayContaining([
+      { destination: 'crm', reason: 'retries_exhausted', way: { topic: topics.audienceInput }, count: 1 },
+      { destination: 'gone', reason: 'retries_exhausted', way: { refusal: 'unknown_destination' }, count: 1 },
+    ])
+    expect(await harness.replay()).toMatchObject({ total: 3, replayed: 2, rows })
+    const inputs = harness.shelf.records(topics.audienceInput)
+    expect(inputs.map(({ key, value }) => [String(key), JSON.parse(String(value))])).toEqual([
+      ['user-1', { kind: 'resend', audience: 'First time shopper', userId: 'user-1', destination: 'crm' }],
+    ])
+    expect(harness.parked).toEqual(['crm m-3 1'])
+    expect(harness.standing.map(({ key }) => String(key))).toEqual(['gone/hookline.events/0/1002/0'])
+  })
+
+  it('needs no registry for what others sent, whatever their ids look like', async () => {
+    const harness = new ReplayHarness([givenUp(1), refusedEvent(2)])
+    await harness.replay()
+    expect(harness.opened).toBe(0)
+    const messageId = `audience-${'0'.repeat(40)}`
+    harness.giveUp(givenUp(3, 'crm', { messageId }))
+    expect(await harness.replay()).toMatchObject({ replayed: 1 })
+    expect(harness.parked).toEqual(['crm m-1 1', `crm ${messageId} 1`])
+  })
+
+  it('ends when the registry is needed and not there; the rest can be put back later', async () => {
+    const harness = new ReplayHarness([changeGivenUp(1)])
+    const down = new Error('registry is down')
+    const events = () => Promise.reject(down)
+    expect(await harness.replay({ events })).toMatchObject({ replayed: 0, end: { kind: 'failed', error: down } })
+    expect(await harness.replay()).toMatchObject({ replayed: 1, end: { kind: 'done' } })
+  })
+})
