@@ -6,7 +6,7 @@ import type { Marks } from './marks.ts'
 const lookEvery = durationMs(10 * 60_000)
 /** In small parts: the process has other things to do. */
 const usersAtOnce = 500
-const nextPartAfter = durationMs(1_000)
+const againAfter = durationMs(1_000)
 
 interface Deps {
   readonly marks: Pick<Marks, 'tidy' | 'isCurrent'>
@@ -27,15 +27,19 @@ export function createUpkeep({ marks, isOurs, clock, logger }: Deps): Upkeep {
   let isStopped = false
 
   async function look(): Promise<void> {
-    let wait = lookEvery
-    if (isOurs() && marks.isCurrent()) {
-      const tidied = await marks.tidy(usersAtOnce).catch((error: Error) => {
-        logger.warn({ error: error.message }, 'marks of deletions that are over stay for now')
-        return 0
-      })
-      if (tidied === usersAtOnce) wait = nextPartAfter
-    }
+    const wait = isOurs() && !(await isTidied()) ? againAfter : lookEvery
     if (!isStopped) cancel = clock.after(wait, look)
+  }
+
+  /** Whether nothing is left to do for now. */
+  async function isTidied(): Promise<boolean> {
+    if (!marks.isCurrent()) return false
+    try {
+      return (await marks.tidy(usersAtOnce)) < usersAtOnce
+    } catch (error) {
+      logger.warn({ error: (error as Error).message }, 'marks of deletions that are over stay for now')
+      return true
+    }
   }
 
   return {

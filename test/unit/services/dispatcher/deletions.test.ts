@@ -1,0 +1,152 @@
+import { describe, expect, it } from '@jest/globals'
+import { deletesOf } from '../../../../src/core/deletion/request.ts'
+import type { Event } from '../../../../src/core/message/event.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+const ids = (harness: DispatcherHarness) => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
+
+/** Ada's delete, as a request that was accepted now makes it. */
+function deleteOf(harness: DispatcherHarness): Event {
+  const sources = [{ id: 'web', destinations: ['crm'] }]
+  const record = { id: 'd-1', createdAt: harness.clock.now(), users: 1, isSuppressed: false, sources }
+  const [event] = deletesOf({ userIds: ['ada'], sources: undefined, suppress: false }, record)
+  return event as Event
+}
+
+const track = (messageId: string, userId = 'ada') => ({ message: trackMessage(messageId, { userId }) })
+const deletedNow = ({ clock }: DispatcherHarness, isSuppressed = false) => ({
+  source: undefined,
+  deletedAt: clock.now(),
+  isSuppressed,
+})
+
+describe('after a deletion', () => {
+  it('retries of before are dropped when due; those of others go on, and so does what comes later', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503) })
+    harness.write(track('before'))
+    harness.write(track('other', 'bob'))
+    await harness.advance(1)
+    harness.mark('ada', deletedNow(harness))
+    await harness.advance(5_000)
+    harness.calls.splice(0)
+    harness.write(track('after'))
+    await harness.advance(30_000)
+    expect(new Set(ids(harness))).toEqual(new Set(['other', 'after']))
+    expect(harness.count('drops{user_deleted}')).toBe(1)
+    expect(harness.count('deliveries{crm,dropped}')).toBe(1)
+    expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
+  })
+
+  it('what is read for the first time is dropped too, if it was received before', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.mark('ada', deletedNow(harness))
+    harness.write({ ...track('behind'), receivedAt: epochMs(harness.clock.now() - minute) })
+    harness.write({ ...track('same instant') })
+    await harness.advance(1)
+    expect(ids(harness)).toEqual([])
+    expect(harness.count('drops{user_deleted}')).toBe(2)
+  })
+
+  it('the delete itself goes out, as often as it has to', async () => {
+    let isUp = false
+    const harness = await DispatcherHarness.started({ answer: () => (isUp ? ok : answered(503)) })
+    harness.mark('ada', deletedNow(harness, true))
+    harness.write(deleteOf(harness))
+    await harness.advance(minute)
+    isUp = true
+    await harness.advance(5 * minute)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(1)
+    expect(harness.count('drops{user_deleted}')).toBe(0)
+  })
+
+  it('nothing of a suppressed user is delivered, whenever it came, until that is lifted', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.mark('ada', deletedNow(harness, true))
+    await harness.advance(5 * day)
+    harness.write(track('suppressed'))
+    await harness.advance(1)
+    expect(ids(harness)).toEqual([])
+    expect(harness.count('drops{suppressed}')).toBe(1)
+    harness.mark('ada', deletedNow(harness))
+    await harness.advance(1)
+    harness.write(track('welcome'))
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['welcome'])
+  })
+
+  it('the next process knows it before it starts anything', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => 'never' })
+    harness.write(track('before'))
+    harness.mark('ada', deletedNow(harness))
+    await harness.restart()
+    await harness.advance(minute)
+    expect(ids(harness)).toEqual([])
+    expect(harness.count('drops{user_deleted}')).toBe(1)
+  })
+
+  it('what waits in memory for its time is looked at when that comes', async () => {
+    // 15 s: a tier of 10 s, and the rest in memory.
+    const harness = await DispatcherHarness.started({ answer: () => answered(503, '15') })
+    harness.write(track('before'))
+    await harness.advance(12_000)
+    harness.mark('ada', deletedNow(harness))
+    await harness.advance(minute)
+    expect(ids(harness)).toEqual(['before'])
+    expect(harness.count('drops{user_deleted}')).toBe(1)
+  })
+})
+
+describe('while it is not known who was deleted', () => {
+  it('no attempt is made from 5 s on; what waited goes first, in its order, when it is known again', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.follower.isCutOff = true
+    await harness.advance(4_999)
+    harness.write(track('a'))
+    await harness.advance(0)
+    expect(ids(harness)).toEqual(['a'])
+    await harness.advance(1)
+    harness.write(track('b'))
+    harness.write(track('c', 'bob'))
+    harness.write(track('d'))
+    harness.mark('bob', deletedNow(harness))
+    await harness.advance(minute)
+    expect(ids(harness)).toEqual(['a'])
+    expect(harness.service.health().ready).toContainEqual({
+      name: 'deletions',
+      ok: false,
+      detail: 'not known for 65000 ms who was deleted: no attempt is made until it is',
+    })
+    harness.follower.isCutOff = false
+    harness.write(track('e'))
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['a', 'b', 'd', 'e'])
+    expect(harness.service.health().ready.filter(({ ok }) => !ok)).toEqual([])
+  })
+})
+
+describe('what is over', () => {
+  it('is taken out of the topic by the process that has the first partition', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.mark('ada', deletedNow(harness))
+    await harness.advance(4 * day)
+    expect(harness.marks.size).toBe(1)
+    await harness.advance(20 * minute)
+    expect(harness.marks.size).toBe(0)
+    expect(harness.log.records(harness.topics.suppressions).map(({ value }) => value === null)).toEqual([false, true])
+  })
+
+  it('not by a process without it, and not after the stop', async () => {
+    const harness = await DispatcherHarness.started({ destinations: [destination('crm')] })
+    harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
+    harness.mark('ada', deletedNow(harness))
+    await harness.advance(5 * day)
+    expect(harness.marks.size).toBe(1)
+    await harness.service.stop()
+    expect(harness.clock.timers).toBe(0)
+  })
+})

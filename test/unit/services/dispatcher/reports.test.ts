@@ -1,0 +1,163 @@
+import { describe, expect, it } from '@jest/globals'
+import { identifyOf } from '../../../../src/core/audience/identify.ts'
+import type { AudienceInput } from '../../../../src/core/audience/input.ts'
+import { deletesOf } from '../../../../src/core/deletion/request.ts'
+import { decodeDeletion } from '../../../../src/core/deletion/status.ts'
+import type { DeliveryEnd } from '../../../../src/core/delivery/report.ts'
+import type { Event } from '../../../../src/core/message/event.ts'
+import type { CallResult } from '../../../../src/core/ports.ts'
+import type { Destination } from '../../../../src/core/settings.ts'
+import type { JsonText } from '../../../../src/core/units.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+const hour = 3_600_000
+
+const changeAt = ({ clock }: DispatcherHarness, to = 'crm'): Event =>
+  identifyOf(
+    { audience: 'Score', userId: 'ada', destination: to },
+    'score',
+    { version: 7, value: '12' as JsonText },
+    clock.now(),
+  )
+
+function deletesAt({ clock }: DispatcherHarness, source = 'web'): Event {
+  const sources = [{ id: source, destinations: ['crm', 'erp'] }]
+  const record = { id: 'd-1', createdAt: clock.now(), users: 1, isSuppressed: false, sources }
+  const [event] = deletesOf({ userIds: ['ada'], sources: undefined, suppress: false }, record)
+  return event as Event
+}
+
+const outcome = (result: string, to = 'crm') => ({
+  kind: 'outcome',
+  audience: 'Score',
+  userId: 'ada',
+  destination: to,
+  version: 7,
+  value: '12',
+  result,
+})
+
+const inputs = (harness: DispatcherHarness) => harness.written(harness.topics.audienceInput) as AudienceInput[]
+const outcomes = ({ log, topics }: DispatcherHarness) =>
+  log.records(topics.deletions).map(({ key, value }) => {
+    const entry = decodeDeletion(String(key), String(value))
+    return entry?.kind === 'outcome' && `${entry.outcome.destination} ${entry.outcome.reason ?? entry.outcome.result}`
+  })
+const done = ({ log, topics }: DispatcherHarness) => log.committed('live', topics.events)
+
+interface Case {
+  readonly answer?: () => CallResult
+  readonly crm?: Partial<Destination>
+  readonly to?: string
+  readonly isDeleted?: boolean
+}
+
+describe('a change of an audience is reported once, however it ends', () => {
+  it.each<[end: DeliveryEnd, given: Case]>([
+    ['delivered', {}],
+    ['http_4xx', { answer: () => answered(404) }],
+    ['retries_exhausted', { answer: () => answered(503) }],
+    ['disabled', { crm: { enabled: false } }],
+    ['retry_window_over', { crm: { paused: true } }],
+    ['unknown_destination', { to: 'gone' }],
+    ['user_deleted', { isDeleted: true }],
+  ])('%s', async (end, { answer = () => ok, crm, to = 'crm', isDeleted = false }) => {
+    const harness = await DispatcherHarness.started({ destinations: [destination('crm', crm)], answer })
+    if (isDeleted) harness.mark('ada', { source: undefined, deletedAt: harness.clock.now(), isSuppressed: false })
+    harness.write(changeAt(harness, to))
+    await harness.advance(5 * hour)
+    expect(inputs(harness)).toEqual([outcome(end === 'delivered' ? 'delivered' : 'undelivered', to)])
+    // Where the memberships of the user are kept.
+    expect(harness.log.records(harness.topics.audienceInput)[0]?.key).toEqual(Buffer.from('ada'))
+    expect(done(harness)).toBe(1)
+  })
+
+  it('also when it waited for its retry while the destination was removed', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503) })
+    harness.write(changeAt(harness))
+    await harness.advance(1)
+    harness.destinations = []
+    await harness.advance(hour)
+    expect(inputs(harness)).toEqual([outcome('undelivered')])
+  })
+})
+
+describe('a delete is reported for each destination', () => {
+  it('delivered at one, given up at the other', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm'), destination('erp')],
+      answer: ({ url }) => (url.includes('crm') ? ok : answered(404)),
+    })
+    harness.write(deletesAt(harness))
+    await harness.advance(1)
+    expect(outcomes(harness)).toEqual(['crm delivered', 'erp http_4xx'])
+    expect(done(harness)).toBe(1)
+  })
+
+  it('not delivered where it was switched off meanwhile', async () => {
+    const destinations = [destination('crm'), destination('erp', { enabled: false })]
+    const harness = await DispatcherHarness.started({ destinations })
+    harness.write(deletesAt(harness))
+    await harness.advance(1)
+    expect(outcomes(harness).toSorted()).toEqual(['crm delivered', 'erp disabled'])
+    expect(harness.count('drops{disabled}')).toBe(1)
+  })
+
+  it.each([
+    ['of a source that is gone: it waits as a dead letter', 'gone', 1],
+    ['of a source that is connected to nothing', 'web', 0],
+  ])('nobody is named by one %s', async (_, source, deadLetters) => {
+    const harness = await DispatcherHarness.started({ destinations: [] })
+    harness.write(deletesAt(harness, source))
+    await harness.advance(1)
+    expect(outcomes(harness)).toEqual([])
+    expect(harness.log.records(harness.topics.deadLetter)).toHaveLength(deadLetters)
+    expect(done(harness)).toBe(1)
+  })
+})
+
+describe('the record is done', () => {
+  it('only when the report is acknowledged, and the topic is said to be unwritable until then', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.log.unwritable.add(harness.topics.audienceInput)
+    harness.write(changeAt(harness))
+    await harness.advance(10_000)
+    expect(harness.calls).toHaveLength(1)
+    expect(done(harness)).toBe(0)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(0)
+    expect(harness.service.health().ready).toContainEqual(
+      expect.objectContaining({
+        name: 'topics',
+        ok: false,
+        detail: expect.stringContaining('hookline.audience-input'),
+      }),
+    )
+    harness.log.unwritable.clear()
+    await harness.advance(20_000)
+    expect(inputs(harness)).toEqual([outcome('delivered')])
+    expect(done(harness)).toBe(1)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(1)
+  })
+
+  it('first with the dead letter, then with the report', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(404) })
+    harness.log.unwritable.add(harness.topics.deadLetter)
+    harness.write(changeAt(harness))
+    await harness.advance(10_000)
+    expect(inputs(harness)).toEqual([])
+    harness.log.unwritable.clear()
+    await harness.advance(20_000)
+    expect(inputs(harness)).toEqual([outcome('undelivered')])
+    expect(harness.log.records(harness.topics.deadLetter)).toHaveLength(1)
+    expect(done(harness)).toBe(1)
+  })
+
+  it('at once for what SDKs sent, though nothing can be reported', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.log.unwritable.add(harness.topics.audienceInput).add(harness.topics.deletions)
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    expect(done(harness)).toBe(1)
+  })
+})
