@@ -40,12 +40,14 @@ async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
     // Its errors come out of the unpacked stream; the callback is only there to be one.
     yield* pipeline(Readable.from(all), createGunzip(), () => {}) as AsyncIterable<Buffer>
   } catch (error) {
-    const isDamage = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
-    throw isDamage ? new DamagedGzip(`gzip cannot be unpacked: ${error.message}`, { cause: error }) : error
+    throw isZlibError(error) ? new DamagedGzip(`gzip cannot be unpacked: ${error.message}`, { cause: error }) : error
   } finally {
     await iterator.return?.()
   }
 }
+
+const isZlibError = (error: unknown): error is { readonly message: string } =>
+  typeof error === 'object' && error !== null && 'code' in error && String(error.code).startsWith('Z_')
 
 async function* followedBy(head: Buffer, rest: AsyncIterator<Buffer> | undefined): AsyncGenerator<Buffer> {
   yield head

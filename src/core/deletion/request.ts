@@ -35,8 +35,9 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
   if (unknown !== undefined)
     return invalid(`${JSON.stringify(unknown.slice(0, 60))} is not known: send ${fields.join(', ')}.`)
   const { userIds, sources, suppress = false } = input
-  const users = listOf(userIds, idOf)
-  if (users === undefined) return invalid("'userIds' must be a list of at least one user id, each a text or a number.")
+  const users = listOf(userIds, exactId)
+  if (users === undefined)
+    return invalid("'userIds' must be a list of at least one user id, each a text or a whole number up to 2^53.")
   if (users.length > mostUsers)
     return invalid(`'userIds' has ${users.length} ids, at most ${mostUsers} are taken: send several requests.`)
   if (typeof suppress !== 'boolean') return invalid("'suppress' must be true or false.")
@@ -54,6 +55,9 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
 }
 
 const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
+/** A larger number has lost digits already, and would delete somebody else. */
+const exactId = (value: unknown): string | undefined =>
+  typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
 const textId = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** Each once; undefined: it is no list, an empty one, or something in it is no id. */

@@ -34,13 +34,15 @@ describe('a request', () => {
     expect(parseDeletionRequest(input, routing)).toEqual({ kind: 'request', request })
   })
 
-  const noUsers = "'userIds' must be a list of at least one user id, each a text or a number."
+  const noUsers = "'userIds' must be a list of at least one user id, each a text or a whole number up to 2^53."
   const noSources = "'sources' must be a list of at least one source id; leave it out for all of them."
   it.each<[string, unknown, string, string]>([
     ['no object', ['ann'], 'invalid_body', 'The body must be a JSON object: send { "userIds": […] }.'],
     ['no users', {}, 'invalid_body', noUsers],
     ['an empty list', { userIds: [] }, 'invalid_body', noUsers],
     ['an empty id', { userIds: ['ann', ''] }, 'invalid_body', noUsers],
+    ['a number that has lost digits', { userIds: [12_345_678_901_234_567_890] }, 'invalid_body', noUsers],
+    ['a number that is not whole', { userIds: [1.5] }, 'invalid_body', noUsers],
     ['one id that is no list', { userIds: 'ann' }, 'invalid_body', noUsers],
     ['no sources', { userIds: ['ann'], sources: [] }, 'invalid_body', noSources],
     ['a source that is no id', { userIds: ['ann'], sources: [7] }, 'invalid_body', noSources],

@@ -1,0 +1,194 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { syncId } from '../../../../src/core/audience/sync.ts'
+import type { JsonText } from '../../../../src/core/units.ts'
+import { AudienceCommandHarness, firstId, shoppers } from '../../../support/audience-command.ts'
+import { topics } from '../../../support/operator-harness.ts'
+
+let harness: AudienceCommandHarness
+beforeEach(() => {
+  harness = new AudienceCommandHarness()
+})
+
+describe('audience list and show', () => {
+  beforeEach(() => {
+    harness.keepShopper('ada', { syncId: syncId(firstId) })
+    harness.keepShopper('bob', { acknowledged: undefined })
+    harness.keepShopper('eve', { desired: 'false' as JsonText, inFlight: harness.inFlight() })
+    harness.keepShopper('ada', {}, 'gone')
+    harness.keep({ audience: 'Removed', userId: 'ada', destination: 'crm' }, {})
+  })
+
+  it('list every audience at every destination', async () => {
+    const { code, out } = await harness.run(['list'])
+    expect(code).toBe(0)
+    expect(out.split('\n').map(line => line.split(/ {2,}/))).toEqual([
+      [
+        'NAME',
+        'KIND',
+        'PROPERTY',
+        'LAST SYNC',
+        'DESTINATION',
+        'MEMBERS',
+        'ACKNOWLEDGED',
+        'IN FLIGHT',
+        'UNKNOWN',
+        'DIFFERENT',
+      ],
+      [
+        'First time shopper',
+        'audience',
+        'first_time_shopper',
+        '2026-03-01T00:00:00.000Z',
+        'crm',
+        '2',
+        '1',
+        '1',
+        '1',
+        '0',
+      ],
+      [
+        'First time shopper',
+        'audience',
+        'first_time_shopper',
+        '2026-03-01T00:00:00.000Z',
+        'erp',
+        '0',
+        '0',
+        '0',
+        '0',
+        '0',
+      ],
+      [
+        'First time shopper',
+        'audience',
+        'first_time_shopper',
+        '2026-03-01T00:00:00.000Z',
+        'gone (gets it no more)',
+        '1',
+        '1',
+        '0',
+        '0',
+        '0',
+      ],
+      ['Lifetime value', 'trait', 'lifetime_value', 'never', 'crm', '0', '0', '0', '0', '0'],
+      ['Idle', 'audience', 'idle', 'never', 'none', '-', '-', '-', '-', '-'],
+      ['Removed', '-', 'not configured', '1970-01-01T00:00:00.000Z', 'crm (gets it no more)', '1', '1', '0', '0', '0'],
+      [''],
+    ])
+  })
+
+  it('list says when there are none', async () => {
+    harness = new AudienceCommandHarness()
+    expect(await harness.run(['list'], {}, 'empty.yaml')).toMatchObject({
+      code: 0,
+      out: 'no audiences: audiences.list in the configuration is empty\n',
+    })
+  })
+
+  it('show one of them as JSON', async () => {
+    const { out } = await harness.run(['show', ...shoppers, '--json'])
+    const none = { acknowledged: 0, inFlight: 0, unknown: 0, different: 0 }
+    expect(JSON.parse(out)).toEqual({
+      name: 'First time shopper',
+      kind: 'audience',
+      property: 'first_time_shopper',
+      configured: true,
+      lastSync: { syncId: firstId, beganAt: '2026-03-01T00:00:00.000Z' },
+      destinations: [
+        { id: 'crm', connected: true, members: 2, acknowledged: 1, inFlight: 1, unknown: 1, different: 0 },
+        { id: 'erp', connected: true, members: 0, ...none },
+        { id: 'gone', connected: false, members: 1, ...none, acknowledged: 1 },
+      ],
+    })
+    expect(JSON.parse((await harness.run(['list', '--json'])).out).audiences[0]).toEqual(JSON.parse(out))
+  })
+
+  it('show one user', async () => {
+    const { out } = await harness.run(['show', ...shoppers, '--user', 'eve'])
+    expect(out.split('\n').map(line => line.split(/ {2,}/))).toEqual([
+      ['DESTINATION', 'STANDING', 'WANTED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC'],
+      ['crm', 'in flight', 'false', 'true', 'true', '2026-03-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
+      [''],
+    ])
+    expect((await harness.run(['show', ...shoppers, '--user', 'zoe'])).out).toBe(
+      'nothing is kept of zoe: not in First time shopper, and every destination knows\n',
+    )
+    expect(JSON.parse((await harness.run(['show', ...shoppers, '--user', 'bob', '--json'])).out)).toEqual({
+      destinations: [
+        {
+          userId: 'bob',
+          destination: 'crm',
+          standing: 'unknown',
+          desired: true,
+          acknowledged: null,
+          inFlight: null,
+          version: 1,
+          lastSync: { syncId: 1_000, beganAt: '1970-01-01T00:00:00.000Z' },
+        },
+      ],
+    })
+  })
+})
+
+describe('audience drift', () => {
+  it('says that there is none', async () => {
+    harness.keepShopper('ada', {})
+    expect(await harness.run(['drift', ...shoppers])).toEqual({
+      code: 0,
+      out: 'every destination has what it should of First time shopper\n',
+      err: '',
+    })
+  })
+
+  it('is no failure while something is under way', async () => {
+    harness.keepShopper('ada', { inFlight: harness.inFlight() })
+    expect(await harness.run(['drift', ...shoppers])).toEqual({ code: 0, out: 'crm: 1 in flight\n', err: '' })
+  })
+
+  it('counts by destination what nothing is done about, and fails', async () => {
+    harness.keepShopper('ada', { inFlight: harness.inFlight() })
+    harness.keepShopper('bob', { acknowledged: undefined })
+    harness.keepShopper('bob', { acknowledged: 'false' as JsonText }, 'erp')
+    const { code, out, err } = await harness.run(['drift', ...shoppers])
+    expect(code).toBe(1)
+    expect(out.split('\n').toSorted()).toEqual(['', 'crm: 1 in flight, 1 unknown', 'erp: 1 different'])
+    expect(err).toBe('hookline: 2 differ, and nothing is under way for them: the next sync tells them again\n')
+  })
+
+  it('tells each as a line of JSON', async () => {
+    harness.keepShopper('bob', { acknowledged: 'false' as JsonText }, 'erp')
+    const { out, err } = await harness.run(['drift', ...shoppers, '--json'])
+    expect(
+      out
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line)),
+    ).toMatchObject([
+      { userId: 'bob', destination: 'erp', standing: 'different', desired: true, acknowledged: { value: false } },
+    ])
+    expect(err).toContain('erp: 1 different\n')
+  })
+})
+
+describe('audience reset', () => {
+  it('is told to every partition', async () => {
+    const { code, out } = await harness.run(['reset', ...shoppers])
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: 'the next sync of First time shopper tells everything to crm, erp\n',
+    })
+    expect(harness.inputs()).toEqual(Array(2).fill({ kind: 'reset', audience: 'First time shopper' }))
+    expect(new Set(harness.log.records(topics.audienceInput).map(({ partition }) => partition)).size).toBe(2)
+  })
+
+  it('of one destination', async () => {
+    const { out } = await harness.run(['reset', ...shoppers, '--destination', 'crm', '--json'])
+    expect(JSON.parse(out)).toEqual({ audience: 'First time shopper', destinations: ['crm'] })
+    expect(harness.inputs()[0]).toMatchObject({ destination: 'crm' })
+    const { code, err } = await harness.run(['reset', ...shoppers, '--destination', 'cmr'])
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: "hookline: --destination: there is no 'cmr' (did you mean crm?)\n",
+    })
+  })
+})

@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import type { CommandIo } from '../../../../src/app/command.ts'
+import { deleteUserCommand } from '../../../../src/app/commands/delete-user.ts'
+import { unsuppressUserCommand } from '../../../../src/app/commands/unsuppress-user.ts'
+import { deletionOutcomeKey, encodeDeletionOutcome } from '../../../../src/core/deletion/status.ts'
+import { runCommand } from '../../../support/command-io.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+import { OperatorHarness, topics } from '../../../support/operator-harness.ts'
+
+const folder = await configFolder({
+  'hookline.yaml': `
+kafka: { brokers: ["127.0.0.1:1"] }
+registry: { url: "http://127.0.0.1:1" }
+sources: [{ id: web, writeKey: secret-key }, { id: idle, writeKey: other-key }]
+destinations:
+  - { id: crm, sources: [web], webhooks: [{ url: "https://crm.example.com/" }] }
+  - { id: "off", enabled: false, sources: [web, idle], webhooks: [{ url: "https://off.example.com/" }] }
+`,
+})
+
+let harness: OperatorHarness
+beforeEach(() => {
+  harness = new OperatorHarness()
+})
+
+function hookline(name: string, ...argv: readonly string[]) {
+  const open = () => harness.access()
+  const make = name === 'delete-user' ? deleteUserCommand : unsuppressUserCommand
+  const load = async () => (io: CommandIo) => make(io, open)
+  return harness.during(
+    runCommand([name, '--config', `${folder}/hookline.yaml`, ...argv], {}, [{ name, summary: '', load }]),
+  )
+}
+const deleteUser = (...argv: readonly string[]) => hookline('delete-user', ...argv)
+
+function ended(request: string, userId: string, result: 'delivered' | 'undelivered'): void {
+  const outcome = { request, source: 'web', destination: 'crm', userId, result, reason: undefined }
+  harness.log.write(topics.deletions, Buffer.from(encodeDeletionOutcome(outcome)), deletionOutcomeKey(outcome))
+}
+
+describe('delete-user', () => {
+  it('tells the id, and who is told', async () => {
+    const { code, out, err } = await deleteUser('--user', 'ada', 'bob', '--user', 'ada', '--id', 'd-1')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out.split('\n')).toEqual([
+      'deletion d-1: 2 users',
+      'SOURCE  DESTINATION  STATUS   DELIVERED  UNDELIVERED  WAITING',
+      'web     crm          running  0          0            2',
+      '',
+    ])
+    expect(harness.events().map(({ message }) => message.userId)).toEqual(expect.arrayContaining(['ada', 'bob']))
+    expect(harness.marksOf('ada')).toMatchObject([{ isSuppressed: false }])
+    expect(harness.open).toBe(0)
+  })
+
+  it('as JSON, as the API answers', async () => {
+    const { out } = await deleteUser('--user', 'ada', '--suppress', '--source', 'web', '--json')
+    expect(JSON.parse(out)).toEqual({
+      id: expect.any(String),
+      status: 'running',
+      createdAt: '2026-03-01T00:00:00.000Z',
+      sources: [
+        { id: 'web', destinations: [{ id: 'crm', status: 'running', delivered: 0, undelivered: 0, waiting: 1 }] },
+      ],
+    })
+    expect(harness.marksOf('ada')).toMatchObject([{ source: 'web', isSuppressed: true }, {}])
+  })
+
+  it('says when nobody is told', async () => {
+    const { code, out } = await deleteUser('--user', 'ada', '--source', 'idle', '--id', 'd-1')
+    expect({ code, lines: out.split('\n')[1] }).toEqual({
+      code: 0,
+      lines: 'nobody is told: no enabled destination gets these sources',
+    })
+    expect(harness.events()).toEqual([])
+  })
+
+  it.each<[string, string[], string]>([
+    ['nobody', [], 'whom? give --user <id>, or --status <id>'],
+    ['an empty id', ['--user', ''], '--user must not be empty'],
+    ['an unknown source', ['--user', 'a', '--source', 'wbe'], `'sources': no source has the id "wbe".`],
+    ['an id that is none', ['--user', 'a', '--id', 'a b'], '--id must have 1 to 100 characters, no spaces'],
+    ['status and more', ['--status', 'd-1', '--user', 'a'], '--status stands alone: it changes nothing'],
+  ])('usage: %s', async (_name, argv, message) => {
+    expect(await deleteUser(...argv)).toEqual({ code: 2, out: '', err: `hookline: ${message}\n` })
+  })
+
+  it('that fails says how to go on, and then goes on under the same ids', async () => {
+    harness.log.unwritable.add(topics.events)
+    const failed = await deleteUser('--user', 'ada', '--json')
+    expect(failed).toMatchObject({ code: 1, out: '' })
+    const [, id = ''] = /the same with --id (\S+) goes on where this ended\n$/.exec(failed.err) ?? []
+    await harness.clock.advance(5_000)
+    harness.log.unwritable.clear()
+    const { code, out } = await deleteUser('--user', 'ada', '--id', id, '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ id, createdAt: '2026-03-01T00:00:00.000Z' })
+    expect(new Set(harness.log.records(topics.deletions).map(({ value }) => String(value))).size).toBe(1)
+  })
+
+  it.each<[string, string[]]>([
+    ['other users', ['--user', 'ada', 'bob']],
+    ['another effect', ['--user', 'ada', '--suppress']],
+    ['other sources', ['--user', 'ada', '--source', 'idle']],
+  ])('is not another one under the same id: %s', async (_name, argv) => {
+    await deleteUser('--user', 'ada', '--id', 'd-1')
+    const { code, err } = await deleteUser(...argv, '--id', 'd-1')
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'hookline: --id: the deletion d-1 was asked for with other users or options\n',
+    })
+  })
+})
+
+describe('delete-user --status', () => {
+  beforeEach(async () => {
+    await deleteUser('--user', 'ada', 'bob', '--id', 'd-1')
+  })
+
+  it.each<[string, ('delivered' | 'undelivered')[], number, string]>([
+    ['while it runs', ['delivered'], 0, 'running'],
+    ['when everybody was told', ['delivered', 'delivered'], 0, 'finished'],
+    ['when somebody was not', ['delivered', 'undelivered'], 1, 'failed'],
+  ])('%s', async (_name, results, code, status) => {
+    for (const [index, result] of results.entries()) ended('d-1', ['ada', 'bob'][index] as string, result)
+    const told = await deleteUser('--status', 'd-1')
+    expect(told.code).toBe(code)
+    expect(told.out).toMatch(new RegExp(`^deletion d-1 of 2026-03-01T00:00:00.000Z: 2 users, ${status}\n`))
+    expect(told.err).toBe(
+      code === 0
+        ? ''
+        : 'hookline: some were not told; see: hookline dead-letters; put back by hookline replay they are told again\n',
+    )
+    expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ id: 'd-1', status })
+  })
+
+  it('of none that there is', async () => {
+    expect(await deleteUser('--status', 'd-2')).toEqual({
+      code: 1,
+      out: '',
+      err: 'hookline: there is no deletion d-2\n',
+    })
+  })
+})
+
+describe('unsuppress-user', () => {
+  it('lifts what was suppressed, and names the others', async () => {
+    await deleteUser('--user', 'ada', '--suppress')
+    const { code, out } = await hookline('unsuppress-user', '--user', 'ada', 'bo\u{1b}b')
+    expect({ code, out }).toEqual({ code: 0, out: 'lifted ada\nwas not suppressed bo\u{fffd}b\n' })
+    expect(harness.marksOf('ada')).toMatchObject([{ isSuppressed: false }])
+    const again = await hookline('unsuppress-user', '--user', 'ada', '--json')
+    expect(JSON.parse(again.out)).toEqual({ lifted: [], notSuppressed: ['ada'] })
+  })
+
+  it('needs a user', async () => {
+    expect((await hookline('unsuppress-user')).code).toBe(2)
+  })
+
+  it('fails when Kafka takes nothing', async () => {
+    await deleteUser('--user', 'ada', '--suppress')
+    harness.log.unwritable.add(topics.suppressions)
+    expect(await hookline('unsuppress-user', '--user', 'ada')).toMatchObject({ code: 1, out: '' })
+    expect(harness.open).toBe(0)
+  })
+})
