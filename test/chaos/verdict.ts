@@ -30,7 +30,7 @@ export interface Injected {
 
 export interface Evidence {
   readonly limits: Limits
-  /** Factor on every time limit, for a machine that is busy with other things. */
+  /** Factor on every time, for a machine that is busy with other things. */
   readonly patience: number
   readonly destinations: readonly string[]
   readonly acknowledged: readonly Sent[]
@@ -125,7 +125,7 @@ function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked 
 }
 
 /** How many deliveries were beyond the first, and those among them that nothing excuses. */
-function duplicatesOf({ deliveries, injected, limits }: Evidence) {
+function duplicatesOf({ deliveries, injected, limits, patience }: Evidence) {
   const first = new Map<string, Delivery>()
   let repeated = 0
   const excess: string[] = []
@@ -142,7 +142,9 @@ function duplicatesOf({ deliveries, injected, limits }: Evidence) {
       (limits.duplicates === 'of_victims' &&
         injected.some(
           ({ victim, at }) =>
-            victim === before.process && before.at >= at - uncommittedMs && before.at <= at + signalMs,
+            victim === before.process &&
+            before.at >= at - uncommittedMs * patience &&
+            before.at <= at + signalMs * patience,
         ))
     if (!isExcused) excess.push(`${target} by ${before.process}, then by ${delivery.process}`)
   }

@@ -1,11 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { createChance } from '../chaos/chance.ts'
+import type { Findings, Limits } from '../chaos/verdict.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import type { Seen } from '../support/deliveries-seen.ts'
-import { Fleet, isCommitted, partitionOf } from '../support/fleet.ts'
+import { Fleet, type FleetProcess } from '../support/fleet.ts'
+import { findingsOf, isCommitted, type Observed, partitionOf, suffered, type Victim } from '../support/fleet-view.ts'
 
 const closing = closingAfterEach()
 /** More than two restarts and kills in a longer run. */
 const rounds = Number(process.env['HOOKLINE_TEST_ROUNDS'] ?? 2)
+const chance = createChance(Number(process.env['SEED'] ?? 1), 'many-processes')
 const timeout = 120_000 + rounds * 30_000
 
 let report = ''
@@ -13,101 +17,93 @@ afterEach(() => {
   if (process.env['HOOKLINE_TEST_ROUNDS'] !== undefined) process.stderr.write(`${report}\n`)
 })
 
-/** All that was sent came, and the sender knows it. */
-function expectNothingLost(fleet: Fleet): void {
+/** A session lasts 6 s; what a process leaves behind belongs to others soon after. */
+const recoveryMs = 10_000
+const noneTwice: Limits = { duplicates: 'none', recoveryMs }
+const onlyOfVictims: Limits = { duplicates: 'of_victims', recoveryMs }
+const withoutPause: Limits = { ...noneTwice, pauseMs: 1_000 }
+
+/** Ends the load. All that was sent has come, and the sender knows it; all of it is committed; no commit has ever gone back or ahead. */
+async function expectWhole(fleet: Fleet): Promise<void> {
+  const codes = await fleet.settled()
   expect([...fleet.sent.keys()].filter(id => !fleet.receiver.delivered.has(id))).toEqual([])
+  expect(codes).toEqual(codes.map(() => 0))
+  expect(await fleet.progressFaults()).toEqual([])
+  const ends = (await fleet.positions()).map(({ offset }) => offset)
+  expect(ends.reduce((sum, end) => sum + end, 0)).toBe(fleet.sent.size)
 }
 
-interface Twice {
-  readonly first: Seen
-  readonly again: Seen
-}
+const inWords = ({ sent, lost, duplicates, recoveryMs: ms }: Findings): string =>
+  `${sent} sent, ${lost} lost, ${duplicates} twice${ms === 0 ? '' : `, delivered again after ${ms} ms at most`}`
 
-interface Kill {
-  readonly victim: string
-  readonly at: number
-  /** As of the last look before it. */
-  readonly wasCommitted: (id: string) => boolean
-}
+const isBy =
+  ({ name }: FleetProcess) =>
+  (seen: Seen): boolean =>
+    seen.process === name
 
 const firstAfter = (fleet: Fleet, at: number, isSuch: (seen: Seen) => boolean): Seen | undefined =>
   fleet.receiver.seen.find(seen => (fleet.sent.get(seen.id) ?? 0) > at && isSuch(seen))
 
-describe('three processes, twelve partitions, a steady load', () => {
+describe('three processes, twelve partitions, 500 records a second', () => {
   it(
     `SIGTERM, one process after the other, ${rounds} times: nothing is lost, nothing comes twice`,
     async () => {
       const fleet = closing(await Fleet.started(3))
       for (let round = 0; round < rounds; round++) {
-        expect(await fleet.takeOldest().service.stop()).toBe(0)
+        expect(await fleet.take().service.stop()).toBe(0)
         await fleet.start()
         await fleet.balanced()
         await fleet.eachPartitionDelivers()
       }
-      await fleet.settled()
-      expectNothingLost(fleet)
-      expect(fleet.receiver.duplicates()).toEqual([])
-      report = `rolling: ${fleet.sent.size} sent, 0 lost, 0 twice`
+      await expectWhole(fleet)
+      const findings = findingsOf(fleet.observed, noneTwice)
+      expect(findings.failures).toEqual([])
+      report = `SIGTERM ×${rounds}: ${inWords(findings)}`
     },
     timeout,
   )
 
   it(
-    `SIGKILL ${rounds} times: nothing is lost, and nothing comes twice that was committed as done, in order or not`,
+    `SIGKILL of any of them ${rounds} times: nothing is lost, its partitions deliver again within 10 s, and only what it had under way or had done within a second comes twice, nothing of it that was committed`,
     async () => {
       const fleet = closing(await Fleet.started(3))
-      const kills: Kill[] = []
-      const back: number[] = []
+      const kills: (Victim & { readonly wasCommitted: (id: string) => boolean })[] = []
       for (let round = 0; round < rounds; round++) {
-        const victim = fleet.takeOldest()
+        const victim = fleet.take(chance.between(0, 2))
         const wasCommitted = isCommitted(await fleet.progress())
-        const at = performance.now()
-        kills.push({ victim: victim.name, at, wasCommitted })
+        kills.push({ what: 'SIGKILL', name: victim.name, at: performance.now(), wasCommitted })
         await victim.service.kill()
         // The two others take over all of it, before anybody replaces the third.
         await fleet.balanced()
         await fleet.eachPartitionDelivers()
-        back.push(Math.round(performance.now() - at))
         await fleet.start()
         await fleet.balanced()
+        await fleet.eachPartitionDelivers()
       }
-      await fleet.settled()
-      expectNothingLost(fleet)
+      await expectWhole(fleet)
+      const injected = kills.map(kill => suffered(fleet.observed, kill))
+      const findings = findingsOf(fleet.observed, onlyOfVictims, injected)
+      expect(findings.failures).toEqual([])
       const twice = fleet.receiver.duplicates()
-      // What came again after a kill was not committed as done at the last look before it.
-      const isOf = ({ first, again }: Twice, { victim }: Kill): boolean =>
-        first.process === victim && again.process !== victim
-      expect(twice.filter(each => kills.some(kill => isOf(each, kill) && kill.wasCommitted(each.first.id)))).toEqual([])
+      const ofKills = kills.flatMap(kill =>
+        twice.filter(({ first }) => first.process === kill.name).map(each => ({ ...each, kill })),
+      )
+      expect(ofKills.filter(({ kill, first }) => kill.wasCommitted(first.id))).toEqual([])
       expect([...fleet.sent.keys()].some(id => kills[0]?.wasCommitted(id))).toBe(true)
-      // Nothing came again for another reason.
-      expect(twice.filter(each => !kills.some(kill => isOf(each, kill)))).toEqual([])
-      const late = twice.filter(each =>
-        kills.some(kill => isOf(each, kill) && (each.first.answeredAt ?? kill.at) < kill.at - 1_000),
-      ).length
-      report = `kills: ${fleet.sent.size} sent, 0 lost, ${twice.length} twice (${late} done more than 1 s before), all deliver again after ${back} ms`
+      report = `SIGKILL ×${rounds}: ${inWords(findings)}`
     },
     timeout,
   )
 
   it(
-    'SIGSTOP until the others have taken over, then SIGCONT: nothing lost, no commit goes back, the sleeper repeats nothing that was sent while it slept or later',
+    'SIGSTOP until the others have taken over, then SIGCONT: nothing is lost, also of what it had in hand; no commit into its successors’ progress, and it repeats nothing that was sent while it slept or later',
     async () => {
       const fleet = closing(await Fleet.started(3))
-      const sleeper = fleet.takeOldest()
-      const back: string[] = []
-      const watching = new AbortController()
-      const watch = (async () => {
-        for (let last = await fleet.positions(); !watching.signal.aborted; ) {
-          const now = await fleet.positions()
-          now.forEach(({ offset }, partition) => {
-            const before = last[partition]?.offset ?? 0
-            if (offset < before) back.push(`${partition}: ${before} → ${offset}`)
-          })
-          last = now
-        }
-      })()
+      const sleeper = fleet.take()
       process.kill(sleeper.service.pid, 'SIGSTOP')
       const frozenAt = performance.now()
+      const its = new Set(fleet.receiver.seen.filter(isBy(sleeper)).map(({ id }) => partitionOf(id)))
+      const inHand = [...fleet.sent.keys()].filter(id => its.has(partitionOf(id)) && !fleet.receiver.delivered.has(id))
       await fleet.balanced()
       await fleet.eachPartitionDelivers()
       process.kill(sleeper.service.pid, 'SIGCONT')
@@ -115,45 +111,42 @@ describe('three processes, twelve partitions, a steady load', () => {
       fleet.processes.push(sleeper)
       await fleet.balanced()
       await fleet.eachPartitionDelivers()
-      await fleet.settled()
-      watching.abort()
-      await watch
-      expectNothingLost(fleet)
-      expect(back).toEqual([])
-      const twice = fleet.receiver.duplicates()
-      // What it had begun before it slept it may end: of what was waiting for it in its sockets it begins nothing.
-      const begun = twice.filter(
-        ({ first, again }) => again.process === sleeper.name && (fleet.sent.get(first.id) ?? 0) > frozenAt,
-      )
-      expect(begun).toEqual([])
-      expect(firstAfter(fleet, wokenAt, seen => seen.process === sleeper.name)).toBeDefined()
-      report = `freeze of ${Math.round(wokenAt - frozenAt)} ms: ${fleet.sent.size} sent, 0 lost, ${twice.length} twice`
+      await expectWhole(fleet)
+      expect(inHand.length).toBeGreaterThan(0)
+      const { sent, seen } = fleet.observed
+      // A call that it had begun before it slept it may end; of what was waiting for it in its sockets it begins nothing.
+      const ended = (each: Seen): boolean =>
+        isBy(sleeper)(each) && each.at > wokenAt && (sent.get(each.id) ?? 0) < frozenAt
+      const others: Observed = { sent, seen: seen.filter(each => !ended(each)) }
+      const stop = suffered(others, { what: 'SIGSTOP', name: sleeper.name, at: frozenAt })
+      const findings = findingsOf(others, onlyOfVictims, [stop])
+      expect(findings.failures).toEqual([])
+      expect(firstAfter(fleet, wokenAt, isBy(sleeper))).toBeDefined()
+      const slept = `${Math.round(wokenAt - frozenAt)} ms`
+      report = `SIGSTOP for ${slept}: ${inWords(findings)}; calls that it ended late: ${seen.length - others.seen.length}`
     },
     timeout,
   )
 
   it(
-    'a fourth process joins: nothing lost, nothing twice, and what does not move goes on while the rest is drained',
+    'a fourth process joins: nothing is lost, nothing comes twice, and what does not move does not pause while the rest is drained',
     async () => {
       // In each partition some call is under way for three seconds at any time: so long takes what has to move.
       const fleet = closing(await Fleet.started(3, count => (count % 30 === 0 ? 3_000 : 20 + ((count * 37) % 180))))
       const before = await fleet.balanced()
+      const at = performance.now()
       const fourth = await fleet.start()
-      // It has joined, and has nothing before the others have drained what they are to give up.
-      const joinedAt = performance.now()
       const after = await fleet.balanced()
       await fleet.eachPartitionDelivers()
-      await fleet.settled()
-      expectNothingLost(fleet)
-      expect(fleet.receiver.duplicates()).toEqual([])
-      const drained = fleet.receiver.seen.find(({ process }) => process === fourth.name)?.at ?? 0
+      await expectWhole(fleet)
       const staying = [...after].flatMap(([member, all]) => all.filter(each => before.get(member)?.includes(each)))
       expect(staying).toHaveLength(9)
-      const wentOn = staying.filter(each =>
-        firstAfter(fleet, joinedAt, ({ id, at }) => partitionOf(id) === each && at < drained),
-      )
-      expect(wentOn).toEqual(staying)
-      report = `a fourth: ${fleet.sent.size} sent, 0 lost, 0 twice; it begins ${Math.round(drained - joinedAt)} ms after its join`
+      // It has nothing before the others have drained what they are to give up.
+      const recoveredAt = fleet.receiver.seen.find(isBy(fourth))?.at
+      const join = { what: `join of ${fourth.name}`, at, from: at, recoveredAt, victim: undefined }
+      const findings = findingsOf(fleet.observed, withoutPause, [join])
+      expect(findings.failures).toEqual([])
+      report = `a fourth: ${inWords(findings)}; what stays pauses for ${findings.pauseMs} ms at most`
     },
     timeout,
   )

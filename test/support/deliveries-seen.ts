@@ -9,11 +9,9 @@ export interface Seen {
   /** Which process sent it, as it says in the header `X-Process`. */
   readonly process: string
   readonly at: number
-  /** When it was answered, on a connection that was still there; undefined: not, or not yet. */
-  answeredAt: number | undefined
 }
 
-/** A receiver that writes down who sent what and when, and whether the sender can have had its answer. */
+/** A receiver that writes down who sent what and when, and of what the sender can have had its answer. */
 export class DeliveriesSeen {
   readonly seen: Seen[] = []
   /** The ids of all messages whose sender has had a success. */
@@ -68,13 +66,11 @@ export class DeliveriesSeen {
       id: String(request.headers['x-message-id']),
       process: String(request.headers['x-process']),
       at: performance.now(),
-      answeredAt: undefined,
     }
     this.seen.push(seen)
     this.#check()
     setTimeout(() => {
       if (request.socket.destroyed) return
-      seen.answeredAt = performance.now()
       this.delivered.add(seen.id)
       response.end()
       this.#check()

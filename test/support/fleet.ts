@@ -1,16 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RunningService } from '../../deploy/local/service-process.ts'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
-import { parseDoneAhead } from '../../src/core/delivery/done-ahead.ts'
 import type { OutgoingRecord } from '../../src/core/ports.ts'
 import { DeliveriesSeen } from './deliveries-seen.ts'
+import { type Observed, partitionOf, partitions, progressFaults } from './fleet-view.ts'
 import { type AdminClient, type CommittedPosition, createAdminClient, until } from './kafka-admin.ts'
 import { trackMessage } from './messages.ts'
 import { type Pipeline, startPipeline } from './pipeline.ts'
 
-export const partitions = 12
-/** 400 records a second. */
-const batch = { size: 20, everyMs: 50 }
+/** 500 records a second. */
+const batch = { size: 25, everyMs: 50 }
+/** Between two looks at what is committed. */
+const lookEveryMs = 100
+/** So long after the load has ended all of it must be there, retries too. */
+const settleLimitMs = 60_000
 
 export interface FleetProcess {
   /** As in `Seen`. */
@@ -29,6 +32,8 @@ export class Fleet {
   #count = 0
   #isLoading = true
   #loading: Promise<void> = Promise.resolve()
+  readonly #watchEnd = new AbortController()
+  #watching: Promise<readonly string[]> = Promise.resolve([])
 
   private constructor(pipeline: Pipeline, receiver: DeliveriesSeen, admin: AdminClient) {
     this.#pipeline = pipeline
@@ -57,6 +62,7 @@ export class Fleet {
     const fleet = new Fleet(pipeline, receiver, await createAdminClient())
     await Promise.all(Array.from({ length: size }, () => fleet.start()))
     await fleet.balanced()
+    fleet.#watching = fleet.#watch()
     fleet.#loading = fleet.#load()
     await fleet.eachPartitionDelivers()
     return fleet
@@ -70,11 +76,16 @@ export class Fleet {
     return process
   }
 
-  /** The oldest process; it is no longer among them. */
-  takeOldest(): FleetProcess {
-    const oldest = this.processes.shift()
-    if (oldest === undefined) throw new Error('no process is left')
-    return oldest
+  /** A process, the oldest one first; it is no longer among them. */
+  take(index = 0): FleetProcess {
+    const [taken] = this.processes.splice(index, 1)
+    if (taken === undefined) throw new Error(`there is no process ${index}`)
+    return taken
+  }
+
+  /** As of now. */
+  get observed(): Observed {
+    return { sent: this.sent, seen: this.receiver.seen }
   }
 
   /** Who has which partition, when `count` members have all of them and each its fair share. */
@@ -118,20 +129,43 @@ export class Fleet {
     })
   }
 
-  /** Ends the load and waits until all of it is delivered. */
-  async settled(): Promise<void> {
+  /** Ends the load, waits until all of it is delivered or has had its time, and stops the processes; their exit codes. */
+  async settled(): Promise<readonly (number | null)[]> {
     this.#isLoading = false
     await this.#loading
-    await this.receiver.until(() => this.receiver.delivered.size === this.sent.size)
-    await Promise.all(this.processes.map(({ service }) => service.stop()))
+    const over = new AbortController()
+    const limit = pause(settleLimitMs, undefined, { signal: over.signal }).catch(() => undefined)
+    await Promise.race([this.receiver.until(() => this.receiver.delivered.size === this.sent.size), limit])
+    over.abort()
+    return Promise.all(this.processes.map(({ service }) => service.stop()))
+  }
+
+  /** What the committed positions have shown that must not be, from the start until now; looked up ten times a second. */
+  progressFaults(): Promise<readonly string[]> {
+    this.#watchEnd.abort()
+    return this.#watching
   }
 
   async close(): Promise<void> {
     this.#isLoading = false
     await this.#loading
+    await this.progressFaults()
     await this.#pipeline.close()
     await this.#admin.close()
     await this.receiver.close()
+  }
+
+  async #watch(): Promise<readonly string[]> {
+    const faults: string[] = []
+    const { signal } = this.#watchEnd
+    for (let last = await this.positions(), isLast = false; !isLast; ) {
+      await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
+      isLast = signal.aborted
+      const now = await this.positions()
+      faults.push(...progressFaults(last, now, id => this.receiver.delivered.has(id)))
+      last = now
+    }
+    return faults
   }
 
   async #load(): Promise<void> {
@@ -158,18 +192,5 @@ export class Fleet {
       message: trackMessage(id, { userId: id }),
     })
     return { key: Buffer.from(id), value, headers: {}, partition: partitionOf(id) }
-  }
-}
-
-/** Message ids are `<partition>-<number>`; the numbers go round the partitions. */
-export const partitionOf = (id: string): number => Number.parseInt(id, 10)
-export const offsetOf = (id: string): number => Math.floor(Number(id.split('-')[1]) / partitions)
-
-/** Which messages a commit says are done. */
-export function isCommitted(positions: readonly CommittedPosition[]): (id: string) => boolean {
-  const ahead = positions.map(({ offset, metadata }) => parseDoneAhead(offset, metadata))
-  return id => {
-    const offset = offsetOf(id)
-    return offset < (positions[partitionOf(id)]?.offset ?? 0) || ahead[partitionOf(id)]?.has(offset) === true
   }
 }

@@ -97,6 +97,16 @@ const cases: readonly Case[] = [
     failures: [/^delivered again without a reason: 1 \(crm a by p1/],
   },
   {
+    name: 'unless the machine was so busy that its commit may be older',
+    evidence: {
+      limits: ofVictims,
+      patience: 2,
+      injected: [kill],
+      deliveries: [by('p1', a, 3_000), by('p1', b, 5_500), by('p2', a, 8_000), by('p2', b, 8_000)],
+    },
+    figures: { duplicates: 2 },
+  },
+  {
     name: 'what another process did may not',
     evidence: {
       limits: ofVictims,
