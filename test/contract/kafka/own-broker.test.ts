@@ -5,10 +5,14 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { type Broker, startBroker } from '../../../deploy/local/broker.ts'
 import { freePorts } from '../../../deploy/local/ports.ts'
 import { systemClock } from '../../../src/adapters/clock.ts'
+import { createFollower } from '../../../src/adapters/kafka/follower.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
-import type { LogRecord } from '../../../src/core/ports.ts'
+import type { Logger, LogRecord } from '../../../src/core/ports.ts'
+import { Followed } from '../../support/followed.ts'
+import { RecordingLogger } from '../../support/recording-logger.ts'
 import { silent } from '../../support/silent-logger.ts'
 import {
+  afterwards,
   append,
   appendAll,
   committed,
@@ -47,6 +51,38 @@ async function restart(how: 'stop' | 'kill'): Promise<void> {
   }
   broker = await startBroker({ dataDir, port, properties, throwAway: true })
 }
+
+async function follow(topic: string, logger: Logger = silent): Promise<Followed> {
+  const followed = new Followed()
+  const follower = createFollower({ kafka: kafka(on()), topic, clock: systemClock, logger })
+  afterwards(() => follower.stop())
+  await follower.start(followed)
+  return followed
+}
+
+it.each(['stop', 'kill'] as const)('a follower lives through the %s and restart of the broker', async how => {
+  const topic = await newTopic({ on: on(), partitions: 2 })
+  const to = producer({ kafka: kafka(on()) })
+  await appendAll(to, topic, numbered(20))
+  const logger = new RecordingLogger()
+  const followed = await follow(topic, logger)
+  await restart(how)
+  await eventually(
+    () =>
+      append(to, topic, { value: Buffer.from('after') }).then(
+        () => true,
+        () => false,
+      ),
+    Boolean,
+  )
+  const acknowledgedAt = systemClock.monotonic()
+  await followed.until(() => followed.asOf > acknowledgedAt)
+  expect(new Set(followed.values)).toEqual(new Set([...numbered(20).map(({ value }) => String(value)), 'after']))
+  expect(new Set(followed.records.map(({ partition, offset }) => `${partition}/${offset}`)).size).toBe(
+    followed.records.length,
+  )
+  expect(logger.lines.filter(({ level }) => level === 'warn')).toEqual([])
+})
 
 it.each(['stop', 'kill'] as const)('consumer and producer live through the %s and restart of the broker', async how => {
   const topic = await newTopic({ on: on(), partitions: 2 })
@@ -126,4 +162,6 @@ it('a compacted log is read to its end although cleaning left an empty batch alo
   await recorder.until(() => recorder.values.length === cleaned.length)
   expect(recorder.records).toEqual(cleaned)
   expect(recorder.batches[0]).toMatchObject({ records: [], nextOffset: 5 })
+
+  expect((await follow(topic)).records).toEqual(cleaned)
 })

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/follower.ts'
+import { Followed } from '../../support/followed.ts'
+import { silent } from '../../support/silent-logger.ts'
+import {
+  afterwards,
+  append,
+  appendAll,
+  kafka,
+  newTopic,
+  numbered,
+  plainAdmin,
+  producer,
+  uniqueName,
+} from './support.ts'
+
+/** Follows a topic until the end of the test. */
+async function follow(topic: string, options: Partial<FollowerDeps> = {}): Promise<Followed> {
+  const followed = new Followed()
+  const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent, ...options })
+  afterwards(() => follower.stop())
+  await follower.start(followed)
+  return followed
+}
+
+describe('a follower', () => {
+  it('has all of every partition at its start, in order, and what comes later', async () => {
+    const topic = await newTopic({ partitions: 3 })
+    const to = producer()
+    const spread = numbered(300).map((record, index) => ({ ...record, partition: index % 3 }))
+    await appendAll(to, topic, spread)
+    const followed = await follow(topic)
+    expect(followed.records).toHaveLength(300)
+    await append(to, topic, { key: Buffer.from('k'), value: Buffer.from('later'), headers: { a: '1' }, partition: 2 })
+    await append(to, topic, { key: Buffer.from('k'), value: null, partition: 2 })
+    await followed.until(() => followed.records.length === 302)
+    expect(followed.records.slice(300)).toMatchObject([
+      { topic, partition: 2, offset: 100, key: Buffer.from('k'), value: Buffer.from('later'), headers: { a: '1' } },
+      { topic, partition: 2, offset: 101, value: null },
+    ])
+    for (const partition of [0, 1, 2]) {
+      const offsets = followed.records.filter(record => record.partition === partition).map(({ offset }) => offset)
+      expect(offsets).toEqual(Array.from({ length: partition === 2 ? 102 : 100 }, (_, index) => index))
+    }
+  })
+
+  it('knows of an empty topic at once that it has all of it, and again and again', async () => {
+    const startedAt = systemClock.monotonic()
+    const followed = await follow(await newTopic({ partitions: 2 }))
+    expect(followed.asOf).toBeGreaterThanOrEqual(startedAt)
+    const first = followed.asOf
+    await followed.until(() => followed.asOf > first)
+  })
+
+  it('has what was acknowledged before the moment that it tells', async () => {
+    const topic = await newTopic({ partitions: 4 })
+    const to = producer()
+    const followed = await follow(topic)
+    for (const record of numbered(20)) {
+      await append(to, topic, { key: record.value, ...record })
+      const acknowledgedAt = systemClock.monotonic()
+      await followed.until(() => followed.asOf >= acknowledgedAt)
+      expect(followed.values).toContain(String(record.value))
+    }
+  })
+
+  it('goes on with what is left of a log whose beginning was deleted', async () => {
+    const topic = await newTopic()
+    const to = producer()
+    await appendAll(to, topic, numbered(5))
+    const admin = await plainAdmin()
+    await admin.fetchTopicOffsets(topic)
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '3' }] })
+    const followed = await follow(topic)
+    expect(followed.values).toEqual(['3', '4'])
+  })
+
+  it('reads a topic anew that was deleted and made again', async () => {
+    const topic = await newTopic({ partitions: 2 })
+    const to = producer()
+    await appendAll(
+      to,
+      topic,
+      numbered(10).map(record => ({ ...record, partition: 0 })),
+    )
+    const followed = await follow(topic)
+    const admin = await plainAdmin()
+    await admin.deleteTopics({ topics: [topic] })
+    await followed.untilBehind(1_500)
+    await admin.createTopics({ topics: [{ topic, numPartitions: 2 }], waitForLeaders: true })
+    await appendAll(producer(), topic, [{ value: Buffer.from('anew'), partition: 0 }])
+    await followed.until(() => followed.values.includes('anew'))
+    const now = systemClock.monotonic()
+    await followed.until(() => followed.asOf > now)
+  })
+
+  it('finds partitions that were added', async () => {
+    const topic = await newTopic()
+    const followed = await follow(topic, { metadataMaxAgeMs: 300 })
+    const admin = await plainAdmin()
+    await admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })
+    await append(producer(), topic, { value: Buffer.from('second'), partition: 1 })
+    await followed.until(() => followed.values.includes('second'))
+  })
+
+  it('is stopped in the middle of a fetch, and hands over nothing after that', async () => {
+    const topic = await newTopic()
+    const followed = new Followed()
+    const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent })
+    await follower.start(followed)
+    await follower.stop()
+    const { asOf } = followed
+    await append(producer(), topic, { value: Buffer.from('late') })
+    expect(followed).toMatchObject({ asOf, records: [] })
+  })
+
+  it('says what is missing, and that no broker answers', async () => {
+    const topic = uniqueName()
+    await expect(follow(topic)).rejects.toMatchObject({
+      code: 'TOPIC_MISSING',
+      message: `topic ${topic} does not exist`,
+    })
+    await expect(follow(topic, { kafka: kafka(['127.0.0.1:1']) })).rejects.toMatchObject({
+      name: 'KafkaError',
+      code: 'ECONNREFUSED',
+    })
+  })
+})
