@@ -37,6 +37,8 @@ export const singleBroker: Readonly<Record<string, string>> = {
   'num.io.threads': '4',
   'background.threads': '2',
   'log.cleaner.dedupe.buffer.size': '16777216',
+  // Compacted topics are small here: the cleaner may look after them every second.
+  'log.cleaner.backoff.ms': '1000',
 }
 
 /** `server.properties` of a single broker that is its own controller, on the loopback interface only. */

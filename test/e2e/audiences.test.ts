@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals'
+import type { RunningService } from '../../deploy/local/service-process.ts'
+import { startAudienceInstallation, users } from '../support/audience-installation.ts'
+import type { AudienceReceiver } from '../support/audience-receiver.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+
+const closing = closingAfterEach()
+/** The long form: AUDIENCE_MEMBERS=200000 AUDIENCE_KILLS=10 */
+const size = Number(process.env['AUDIENCE_MEMBERS'] || 12_000)
+const kills = Number(process.env['AUDIENCE_KILLS'] || 3)
+const changed = size / 100
+/** Milliseconds; a first sync is delivered at more than 500 members a second on any machine. */
+const timeLimit = 120_000 + size * 2
+
+describe('syncs of an audience', () => {
+  it(
+    `exact at the receiver although the process is killed ${kills} times in each of two: ${size} members first, then 1 % changed`,
+    async () => {
+      const installation = closing(await startAudienceInstallation(['crm']))
+      const crm = installation.receivers.get('crm') as AudienceReceiver
+      let service: RunningService = await installation.run()
+
+      /** While messages up to a number come in. */
+      async function killInBetween(from: number, to: number): Promise<void> {
+        for (let kill = 1; kill <= kills; kill++) {
+          const next = from + Math.floor(((to - from) * kill) / (kills + 1))
+          await crm.until(() => crm.taken.size >= next)
+          await service.kill()
+          service = await installation.run()
+        }
+      }
+
+      await installation.sync(users(0, size))
+      await killInBetween(0, size)
+      await installation.sync(users(0, size), { wait: true })
+      expect(crm.members()).toEqual(new Set(users(0, size)))
+      expect(crm.taken.size).toBe(size)
+
+      const syncing = installation.sync(users(changed, size + changed), { wait: true })
+      await killInBetween(size, size + 2 * changed)
+      await syncing
+      expect(crm.members()).toEqual(new Set(users(changed, size + changed)))
+      expect(crm.taken.size).toBe(size + 2 * changed)
+      expect(crm.toldAgain).toEqual([])
+      // What was done since the last commit, or was under way, comes again under the same id.
+      expect(crm.duplicates).toBeLessThan(kills * 2 * 2_000)
+      expect(await service.stop()).toBe(0)
+    },
+    timeLimit,
+  )
+})

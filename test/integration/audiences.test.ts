@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals'
+import { type AudienceInstallation, startAudienceInstallation, users } from '../support/audience-installation.ts'
+import type { AudienceReceiver } from '../support/audience-receiver.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { createAdminClient, until } from '../support/kafka-admin.ts'
+
+const closing = closingAfterEach()
+const receiverOf = ({ receivers }: AudienceInstallation, id: string): AudienceReceiver =>
+  receivers.get(id) as AudienceReceiver
+
+describe('memberships on a compacted topic', () => {
+  it('are restored from it: a sync with 1 % changed tells exactly those', async () => {
+    const size = 3_000
+    const changed = size / 100
+    const installation = closing(await startAudienceInstallation(['crm']))
+    const crm = receiverOf(installation, 'crm')
+    const { pipeline } = installation
+    const { memberships } = pipeline.topics
+    const admin = closing(await createAdminClient())
+    await admin.setTopicConfig(memberships, {
+      'cleanup.policy': 'compact',
+      'segment.ms': '100',
+      'min.cleanable.dirty.ratio': '0.01',
+      'max.compaction.lag.ms': '1000',
+      'delete.retention.ms': '0',
+    })
+    const first = await installation.run()
+    await installation.sync(users(0, size), { wait: true })
+    expect([crm.members().size, crm.taken.size]).toEqual([size, size])
+    await first.kill()
+
+    // What each identify was waiting for is gone: the cleaner has left only what holds.
+    await until(async () => {
+      const records = await pipeline.read(memberships)
+      const newest = new Map(records.map(({ partition, offset }) => [partition, offset]))
+      const written = [...newest.values()].reduce((sum, offset) => sum + offset + 1, 0)
+      return records.length < written * 0.7 ? true : undefined
+    })
+    const second = await installation.run()
+    await installation.sync(users(changed, size + changed), { wait: true })
+    expect(crm.members()).toEqual(new Set(users(changed, size + changed)))
+    expect(crm.taken.size).toBe(size + 2 * changed)
+    expect(crm.toldAgain).toEqual([])
+    const metrics = await second.metrics()
+    expect(metrics.get('hookline_audience_memberships')).toBe(size)
+    expect(metrics.get('hookline_audience_identifies_total{destination="crm"}')).toBe(2 * changed)
+    expect(metrics.get('hookline_audience_restore_seconds_count')).toBe(4)
+    expect(await second.stop()).toBe(0)
+  }, 120_000)
+})
+
+describe('a customer that is down during a sync', () => {
+  it('gets what it missed by the next sync, and only that; another destination is not touched', async () => {
+    // One attempt: what fails is given up at once.
+    const installation = closing(await startAudienceInstallation(['crm', 'erp'], { schedule: [] }))
+    const [crm, erp] = [receiverOf(installation, 'crm'), receiverOf(installation, 'erp')]
+    const service = await installation.run()
+    await installation.sync(users(0, 200), { wait: true })
+    expect([crm.taken.size, erp.taken.size]).toEqual([200, 200])
+
+    const missed = new Set(users(200, 260))
+    crm.answer = userId => (missed.has(userId) ? 400 : 200)
+    await expect(installation.sync(users(0, 300), { wait: true })).rejects.toThrow('60 were not delivered')
+    expect([crm.taken.size, erp.taken.size]).toEqual([240, 300])
+
+    crm.answer = () => 200
+    await installation.sync(users(0, 300), { wait: true })
+    expect([crm.taken.size, erp.taken.size]).toEqual([300, 300])
+    for (const receiver of [crm, erp]) {
+      expect(receiver.members()).toEqual(new Set(users(0, 300)))
+      expect(receiver.toldAgain).toEqual([])
+      expect(receiver.duplicates).toBe(0)
+    }
+    expect(await service.stop()).toBe(0)
+  }, 120_000)
+})

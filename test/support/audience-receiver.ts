@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { Conditions } from './conditions.ts'
+
+interface Identify {
+  readonly userId: string
+  readonly traits: Readonly<Record<string, unknown>>
+}
+
+/** A customer's endpoint: drops what it has seen by message id, and knows for each user the value that it was told last. */
+export class AudienceReceiver {
+  readonly values = new Map<string, unknown>()
+  /** The ids of all messages that were taken. */
+  readonly taken = new Set<string>()
+  /** Messages that came again under an id that was taken before. */
+  duplicates = 0
+  /** Users who were told what they had been told already, by a message of another id. */
+  readonly toldAgain: string[] = []
+  /** What a message is answered with. */
+  answer: (userId: string) => number = () => 200
+  readonly #conditions = new Conditions()
+  readonly #server = createServer((request, response) => void this.#take(request, response))
+
+  static async started(): Promise<AudienceReceiver> {
+    const created = new AudienceReceiver()
+    created.#server.keepAliveTimeout = 120_000
+    await once(created.#server.listen(0, '127.0.0.1'), 'listening')
+    return created
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`
+  }
+
+  /** Who is in it, as far as this endpoint knows. */
+  members(): ReadonlySet<string> {
+    return new Set([...this.values].flatMap(([userId, value]) => (value === true ? [userId] : [])))
+  }
+
+  /** Resolves as soon as the condition holds; it is asked again after each message. */
+  until(condition: () => boolean): Promise<void> {
+    return this.#conditions.until(condition)
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await closed
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = (await json(request).catch(() => undefined)) as Identify | undefined
+    if (body === undefined) return
+    const status = this.answer(body.userId)
+    if (status === 200) this.#note(String(request.headers['x-message-id']), body)
+    response.writeHead(status).end()
+    this.#conditions.changed()
+  }
+
+  #note(id: string, { userId, traits }: Identify): void {
+    if (this.taken.has(id)) {
+      this.duplicates++
+      return
+    }
+    this.taken.add(id)
+    const [value] = Object.values(traits)
+    // Whom nobody has told of is not in it.
+    if ((this.values.get(userId) ?? false) === value) this.toldAgain.push(userId)
+    this.values.set(userId, value)
+  }
+}
