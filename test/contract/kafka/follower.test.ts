@@ -57,7 +57,7 @@ describe('a follower', () => {
     const topic = await newTopic({ partitions: 4 })
     const to = producer()
     const followed = await follow(topic)
-    for (const record of numbered(20)) {
+    for (const record of numbered(6)) {
       await append(to, topic, { key: record.value, ...record })
       const acknowledgedAt = systemClock.monotonic()
       await followed.until(() => followed.asOf >= acknowledgedAt)

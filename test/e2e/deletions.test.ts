@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it } from '@jest/globals'
+import type { RunningService } from '../../deploy/local/service-process.ts'
+import type { Event } from '../../src/core/message/event.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { until } from '../support/kafka-admin.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+interface Call {
+  readonly at: number
+  readonly type: string
+  readonly userId: string
+}
+
+/** Down for everything; deletes it takes the second time. */
+async function startReceiver() {
+  const calls: Call[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { type, userId } = JSON.parse(Buffer.concat(chunks).toString()) as Call
+    calls.push({ at: performance.now(), type, userId })
+    const isAgain = calls.filter(call => call.type === type && call.userId === userId).length > 1
+    response.writeHead(type === 'delete' && isAgain ? 200 : 503).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const close = async (): Promise<void> => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  }
+  return { calls, close, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+}
+
+const of = (userId: string, events: readonly Event[]): readonly Event[] =>
+  events.map(event => ({ ...event, message: { ...event.message, userId } }))
+
+const untilCounted = (service: RunningService, name: string, count: number): Promise<true> =>
+  until(async () => ((await service.metrics()).get(name) === count ? true : undefined))
+
+it('a deleted user: waiting retries are dropped, the delete arrives, nothing is taken or delivered any more', async () => {
+  const receiver = closing(await startReceiver())
+  const pipeline = closing(
+    await startPipeline({
+      delivery: { schedule: ['3s', '3s', '3s', '3s', '3s'] },
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
+    }),
+  )
+  const service = await pipeline.run()
+  await pipeline.send([...of('ada', trackEvents(3, 'ada')), ...of('bob', trackEvents(1, 'bob'))])
+  await until(async () => (receiver.calls.length >= 4 ? true : undefined))
+
+  const accepted = JSON.parse(await pipeline.command('delete-user', '--user', 'ada', '--suppress', '--json'))
+  const acceptedAt = performance.now()
+  await untilCounted(service, 'hookline_drops_total{reason="user_deleted"}', 3)
+  const status = async () => JSON.parse(await pipeline.command('delete-user', '--status', accepted.id, '--json'))
+  await until(async () => ((await status()).status === 'finished' ? true : undefined))
+  expect((await status()).sources).toMatchObject([
+    { id: 'web', destinations: [{ id: 'crm', delivered: 1, undelivered: 0, waiting: 0 }] },
+  ])
+  await until(async () => (receiver.calls.some(call => call.userId === 'bob' && isLate(call)) ? true : undefined))
+  expect(receiver.calls.filter(call => call.userId === 'ada' && call.type === 'track' && isLate(call))).toEqual([])
+  expect(receiver.calls.filter(({ type }) => type === 'delete')).toHaveLength(2)
+
+  const before = (await pipeline.read(pipeline.topics.events)).length
+  const response = await fetch(`${service.collector}/v1/track`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa('web-key:')}` },
+    body: JSON.stringify({ userId: 'ada', event: 'Back again' }),
+  })
+  expect([response.status, await response.json()]).toEqual([200, { success: true }])
+  expect((await pipeline.read(pipeline.topics.events)).length).toBe(before)
+  const suppressed = 'hookline_collector_messages_total{source="web",result="suppressed"}'
+  expect((await service.metrics()).get(suppressed)).toBe(1)
+  await service.kill()
+
+  // Who writes straight to Kafka is not asked; the next process knows of it from its first record on.
+  await pipeline.send(of('ada', trackEvents(2, 'straight')))
+  const next = await pipeline.run()
+  await untilCounted(next, 'hookline_drops_total{reason="suppressed"}', 2)
+  expect(receiver.calls.filter(call => call.userId === 'ada' && call.type === 'track' && isLate(call))).toEqual([])
+  expect(await next.stop()).toBe(0)
+
+  function isLate({ at }: Call): boolean {
+    return at > acceptedAt + 5_000
+  }
+}, 60_000)
