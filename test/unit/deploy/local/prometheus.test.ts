@@ -1,0 +1,39 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { findPrometheus } from '../../../../deploy/local/prometheus.ts'
+
+const quiet = (): void => {}
+
+describe('where Prometheus comes from', () => {
+  it('the directory that PROMETHEUS_HOME names', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'hookline-test-'))
+    try {
+      for (const name of ['prometheus', 'promtool']) await writeFile(join(home, name), '')
+      expect(await findPrometheus({ PROMETHEUS_HOME: home }, quiet)).toEqual({
+        server: join(home, 'prometheus'),
+        promtool: join(home, 'promtool'),
+      })
+    } finally {
+      await rm(home, { recursive: true })
+    }
+  })
+
+  it('where nothing is to be had it is said what is missing, and how to get it', async () => {
+    const empty = await mkdtemp(join(tmpdir(), 'hookline-test-'))
+    try {
+      const nothing = { PROMETHEUS_HOME: empty, PATH: empty, XDG_CACHE_HOME: empty }
+      await expect(findPrometheus(nothing, quiet)).rejects.toThrow(
+        [
+          'There is no Prometheus. One of these is enough:',
+          `  - PROMETHEUS_HOME: ${empty} has no prometheus and promtool. Set it to a directory with both.`,
+          '  - the PATH: no prometheus and promtool. Install Prometheus (macOS: brew install prometheus).',
+          '  - the package of Debian or Ubuntu: no apt-get. On Debian and Ubuntu: apt-get install prometheus.',
+        ].join('\n'),
+      )
+    } finally {
+      await rm(empty, { recursive: true })
+    }
+  })
+})

@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { breachesIn } from '../../../support/contract-breaches.ts'
+import { alerts, nameOf, recordings, testedAlerts } from '../../../support/prometheus-rules.ts'
+
+const root = join(import.meta.dirname, '../../../..')
+const runbooks = join(root, 'docs/runbooks')
+const names = alerts.map(nameOf)
+
+describe('alerts', () => {
+  it.each(alerts.map(alert => [nameOf(alert), alert] as const))('%s', (name, { labels, annotations, expr, group }) => {
+    expect(name).toMatch(/^Hookline[A-Z]\w+$/)
+    expect(labels).toEqual({ severity: group.replace('hookline-', '') })
+    expect(['page', 'ticket']).toContain(labels?.['severity'])
+    expect(Object.keys(annotations ?? {}).toSorted()).toEqual(['description', 'runbook_url', 'summary'])
+    for (const text of [annotations?.['summary'], annotations?.['description']]) expect(text).toMatch(/[.?]$/)
+    expect(annotations?.['runbook_url']).toBe(`docs/runbooks/${name}.md`)
+    expect(breachesIn(expr)).toEqual([])
+    // Whoever is told must see which installation: only what is absent has no labels.
+    if (!expr.startsWith('absent')) expect(expr.includes('job') || recordedWith(expr, 'job')).toBe(true)
+  })
+
+  it('have names of their own', () => {
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('say in annotations only what their series have', () => {
+    for (const { expr, annotations } of alerts)
+      for (const [, label = ''] of Object.values(annotations ?? {})
+        .join(' ')
+        .matchAll(/\$labels\.(\w+)/g))
+        expect(expr.includes(label) || expr.startsWith('(nodejs') || recordedWith(expr, label)).toBe(true)
+  })
+
+  it('have each a file of tests, and no test is of an alert that is not', () => {
+    expect(testedAlerts.toSorted()).toEqual(names.toSorted())
+  })
+})
+
+const recordedWith = (expr: string, label: string): boolean =>
+  recordings.some(rule => expr.includes(nameOf(rule)) && rule.expr.includes(label))
+
+describe('recording rules', () => {
+  it.each(recordings.map(rule => [nameOf(rule), rule] as const))('%s', (name, { expr }) => {
+    expect(name).toMatch(/^hookline:[a-z_]+:[a-z]+(_rate)?\d+[mhd]$|^hookline:[a-z_]+:(rate|increase)\d+[mhd]$/)
+    expect(breachesIn(expr)).toEqual([])
+    expect(alerts.some(alert => alert.expr.includes(name)) || recordings.some(other => other.expr.includes(name))).toBe(
+      true,
+    )
+  })
+})
+
+describe('a breach of the contract is seen', () => {
+  it.each([
+    { expr: 'hookline_nothing_total', breach: 'no metric hookline_nothing_total' },
+    { expr: 'hookline_deliveries_total{source="web"}', breach: 'hookline_deliveries_total has no source' },
+    { expr: 'hookline_deliveries_total{result="lost"}', breach: 'hookline_deliveries_total has no result lost' },
+    {
+      expr: 'hookline_deliveries_total{result=~"delivered|lost"}',
+      breach: 'hookline_deliveries_total has no result lost',
+    },
+    { expr: 'sum by (source) (hookline_deliveries_total)', breach: 'no metric has source' },
+    { expr: 'hookline_first_attempt_delay_seconds', breach: 'no metric hookline_first_attempt_delay_seconds' },
+    {
+      expr: 'hookline_first_attempt_delay_seconds_sum{le="1"}',
+      breach: 'hookline_first_attempt_delay_seconds_sum has no le',
+    },
+  ])('$expr', ({ expr, breach }) => {
+    expect(breachesIn(expr)).toEqual([breach])
+  })
+})
+
+describe('runbooks', () => {
+  it('are there for each alert, and for no other', () => {
+    const pages = readdirSync(runbooks).filter(file => file !== 'README.md')
+    expect(pages.map(file => file.replace(/\.md$/, '')).toSorted()).toEqual(names.toSorted())
+  })
+
+  it.each(names)('%s has its four parts, and links that lead somewhere', name => {
+    const text = readFileSync(join(runbooks, `${name}.md`), 'utf8')
+    expect(text.split('\n').filter(line => line.startsWith('#'))).toEqual([
+      `# ${name}`,
+      '## Meaning',
+      '## Impact',
+      '## Diagnosis',
+      '## Mitigation',
+    ])
+    for (const [, target = ''] of text.matchAll(/\]\(([^)]+)\)/g))
+      expect([target, existsSync(join(runbooks, target))]).toEqual([target, true])
+    for (const [, part = ''] of text.matchAll(/^## .*\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm))
+      expect(part.trim().length).toBeGreaterThan(20)
+  })
+
+  it('the list has each alert under its severity', () => {
+    const text = readFileSync(join(runbooks, 'README.md'), 'utf8')
+    const [pages = '', tickets = ''] = text.slice(text.indexOf('## Pages')).split('## Tickets')
+    for (const alert of alerts)
+      expect(alert.labels?.['severity'] === 'page' ? pages : tickets).toContain(
+        `[${nameOf(alert)}](${nameOf(alert)}.md)`,
+      )
+  })
+})
