@@ -2,7 +2,7 @@ import { encodeMarks, type Mark } from '../../src/core/deletion/marks.ts'
 import { createRouting } from '../../src/core/delivery/route.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { Message } from '../../src/core/message/message.ts'
-import type { CallResult, EventCodec, WebhookCall } from '../../src/core/ports.ts'
+import type { CallResult, EventCodec, LogProducer, WebhookCall } from '../../src/core/ports.ts'
 import type { DeliverySettings, Destination } from '../../src/core/settings.ts'
 import { tiersOf, topicNames } from '../../src/core/topics.ts'
 import { type DurationMs, durationMs, type EpochMs, Secret } from '../../src/core/units.ts'
@@ -89,11 +89,14 @@ export class DispatcherHarness {
   /** Of the suppressions topic. */
   follower: MemoryFollower
   marks: Marks
-  readonly live: MemoryConsumer
-  readonly retries: MemoryConsumer
+  live: MemoryConsumer
+  retries: MemoryConsumer
   readonly #logger = new RecordingLogger()
   readonly #create: () => DispatcherService
+  readonly #consume: () => { live: MemoryConsumer; retries: MemoryConsumer }
   #answers: (() => void)[] = []
+  /** Ends with the process: what its timers still do changes nothing. */
+  #life = new AbortController()
 
   constructor({ destinations = [destination('crm')], answer = () => ok, delivery }: Options = {}) {
     this.destinations = destinations
@@ -109,18 +112,23 @@ export class DispatcherHarness {
       ...delivery,
     }
     ;({ follower: this.follower, marks: this.marks } = this.#follow())
-    this.live = this.log.consumer('live', () => [this.topics.events])
-    this.retries = this.log.consumer('retries', () => tiersOf(settings.schedule).map(this.topics.retry))
-    this.#create = () =>
-      createDispatcherService({
+    this.#consume = () => ({
+      live: this.log.consumer('live', () => [this.topics.events]),
+      retries: this.log.consumer('retries', () => tiersOf(settings.schedule).map(this.topics.retry)),
+    })
+    ;({ live: this.live, retries: this.retries } = this.#consume())
+    this.#create = () => {
+      const { signal } = this.#life
+      return createDispatcherService({
         live: this.live,
         retries: this.retries,
-        producer: this.log.producer(),
+        producer: this.#producer(),
         codec: this.codec,
         encodeInput: input => Buffer.from(JSON.stringify(input)),
         marks: this.marks,
         transport: {
           post: (call, onEnd) => {
+            if (signal.aborted) return
             const at = this.clock.now()
             this.calls.push({ call, at })
             const result = answer(call, at)
@@ -142,6 +150,7 @@ export class DispatcherHarness {
           standardWebhooks: false,
         }),
       })
+    }
     this.service = this.#create()
   }
 
@@ -154,7 +163,13 @@ export class DispatcherHarness {
 
   /** The process is killed, so that nothing is drained or committed, and another one starts. */
   async restart(): Promise<void> {
+    this.#life.abort()
+    this.#life = new AbortController()
     this.#answers = []
+    this.live.kill()
+    this.retries.kill()
+    await this.follower.stop()
+    ;({ live: this.live, retries: this.retries } = this.#consume())
     ;({ follower: this.follower, marks: this.marks } = this.#follow())
     this.service = this.#create()
     await this.marks.start()
@@ -197,10 +212,16 @@ export class DispatcherHarness {
     return this.counts.get(key) ?? 0
   }
 
+  #producer(): LogProducer {
+    const producer = this.log.producer()
+    const { signal } = this.#life
+    return { ...producer, append: (...given) => (signal.aborted ? undefined : producer.append(...given)) }
+  }
+
   #follow(): { follower: MemoryFollower; marks: Marks } {
     const topic = this.topics.suppressions
     const follower = this.log.follower(topic)
-    const deps = { follower, producer: this.log.producer(), topic, clock: this.clock, logger: this.#logger }
+    const deps = { follower, producer: this.#producer(), topic, clock: this.clock, logger: this.#logger }
     return { follower, marks: createMarks(deps) }
   }
 

@@ -197,6 +197,11 @@ export class MemoryConsumer implements LogConsumer {
 
   async stop(): Promise<void> {
     for (const position of this.#handlers?.positions() ?? []) this.#shelf.commit(position)
+    this.kill()
+  }
+
+  /** Its process is gone, with whatever it had not committed. */
+  kill(): void {
     this.#handlers = undefined
     this.#positions.clear()
   }
