@@ -1,0 +1,61 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { delivery } from '../../src/core/settings/schema.ts'
+import { standingTiers, topicConfig, topicSpecs } from '../../src/core/topics.ts'
+import { formatDuration } from '../../src/core/units.ts'
+import { renderText } from './render.ts'
+import { valuesSchema } from './values-schema.ts'
+
+/* What is made and committed; `npm run manifests` writes it, a test compares. Paths are those in the repository. */
+
+const root = join(import.meta.dirname, '../..')
+
+/** The parts of the chart that follow from something else in the repository. */
+export function chartFiles(): ReadonlyMap<string, string> {
+  return new Map([
+    ['deploy/helm/hookline/values.schema.json', `${JSON.stringify(valuesSchema(), null, 2)}\n`],
+    ['deploy/helm/hookline/files/topics.yaml', topicsText()],
+    // A chart can carry only what lies in its own folder.
+    ...copies('deploy/prometheus', 'rules', '.yaml'),
+    ...copies('deploy/grafana/dashboards', 'dashboards', '.json'),
+  ])
+}
+
+/** The chart with its default values, as plain manifests. @throws with Helm's own words */
+export async function manifestFiles(helm: string): Promise<ReadonlyMap<string, string>> {
+  const rendered = await renderText(helm)
+  const head =
+    '# The chart deploy/helm/hookline with its default values. Made by `npm run manifests`; change the chart.\n'
+  return new Map([...rendered].map(([template, text]) => [`deploy/kubernetes/${template}`, head + text]))
+}
+
+/** What Strimzi's topics are made of: all that `hookline topics apply` would make, without prefix and sizes. */
+function topicsText(): string {
+  const prefix = 'p.'
+  const own = (config: Readonly<Record<string, string>>) => {
+    const { 'min.insync.replicas': _, ...others } = config
+    return others
+  }
+  const specs = topicSpecs({ prefix: 'p', partitions: 1, replicationFactor: 1 }, [])
+  const [retry] = specs.filter(({ name }) => name.startsWith('p.retry.'))
+  const others = specs.filter(({ name }) => !name.startsWith('p.retry.'))
+  const comment = '# Made by `npm run manifests` from src/core/topics.ts.\n'
+  return (
+    comment +
+    stringify({
+      topics: others.map(spec => ({ name: spec.name.slice(prefix.length), config: own(topicConfig(spec)) })),
+      retry: { config: retry && own(topicConfig(retry)) },
+      standingTiers: standingTiers.map(formatDuration),
+      defaultSchedule: delivery.parse({}).schedule.map(formatDuration),
+    })
+  )
+}
+
+function copies(from: string, to: string, extension: string): [string, string][] {
+  if (!existsSync(join(root, from))) return []
+  const names = readdirSync(join(root, from)).filter(name => name.endsWith(extension))
+  return names
+    .sort()
+    .map(name => [`deploy/helm/hookline/files/${to}/${name}`, readFileSync(join(root, from, name), 'utf8')])
+}

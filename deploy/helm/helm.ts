@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { cacheDirectory, makeOnce } from '../local/user-cache.ts'
+import { type Attempt, firstOpenWay, type Way } from '../local/ways.ts'
+
+const run = promisify(execFile)
+
+/** The one that is built where none is installed. */
+export const helmVersion = 'v4.2.4'
+/** The manifests are made for, and held against, this version of Kubernetes. */
+export const kubernetesVersion = '1.36.0'
+const module = `helm.sh/helm/v4/cmd/helm@${helmVersion}`
+const buildTimeoutMs = 15 * 60_000
+
+/**
+ * The path of a Helm that knows our schemas (3.18 or newer): `HELM`, the one on the PATH, else built once with Go, whose checksum database
+ * vouches for it, and kept in the user's cache. @throws NothingAvailable with what is missing.
+ */
+export async function findOrBuildHelm(env: NodeJS.ProcessEnv = process.env, log = say): Promise<string> {
+  return firstOpenWay(
+    'Helm',
+    [named('HELM', env['HELM'], env), named('helm on the PATH', 'helm', env), built(env)],
+    log,
+  )
+}
+
+/** What `helm version` prints → whether it will do. */
+export function isRecent(version: string): boolean {
+  const [, major = 0, minor = 0] = (/^v?(\d+)\.(\d+)/.exec(version) ?? []).map(Number)
+  return major > 3 || (major === 3 && minor >= 18)
+}
+
+const named = (name: string, command: string | undefined, env: NodeJS.ProcessEnv): Way<string> => ({
+  name,
+  async attempt() {
+    const remedy = 'Install Helm 3.18 or newer'
+    if (!command) return closed('not set', 'Set it to the path of a Helm')
+    const version = await run(command, ['version', '--template', '{{.Version}}'], { env }).then(
+      ({ stdout }) => stdout,
+      () => undefined,
+    )
+    if (version === undefined) return closed('there is none', remedy)
+    return isRecent(version) ? { kind: 'got', it: command } : closed(`it is ${version.trim()}`, remedy)
+  },
+})
+
+const built = (env: NodeJS.ProcessEnv): Way<string> => ({
+  name: 'built with Go',
+  async attempt() {
+    const hasGo = await run('go', ['version'], { env }).then(
+      () => true,
+      () => false,
+    )
+    if (!hasGo) return closed('there is no Go', 'Install Go 1.26 or newer')
+    const directory = await makeOnce(join(cacheDirectory(env), `helm-${helmVersion}`), async temporary => {
+      say(`building Helm ${helmVersion} with Go, which takes some minutes once; it is kept in ${cacheDirectory(env)}`)
+      await mkdir(temporary)
+      const own = { ...env, GOBIN: temporary, CGO_ENABLED: '0' }
+      await run('go', ['install', '-ldflags=-s -w', module], {
+        env: own,
+        timeout: buildTimeoutMs,
+        maxBuffer: 64 * 1_048_576,
+      })
+    })
+    return { kind: 'got', it: join(directory, 'helm') }
+  },
+})
+
+const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,92 @@
+{{/* Names are cut so that the longest suffix fits into 63 characters. */}}
+{{- define "hookline.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "hookline.fullname" -}}
+{{- $name := include "hookline.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "hookline.selector" -}}
+app.kubernetes.io/name: {{ include "hookline.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{/* Of pods; without the chart's own version, which must not roll them. */}}
+{{- define "hookline.podLabels" -}}
+{{ include "hookline.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- end -}}
+
+{{- define "hookline.labels" -}}
+{{ include "hookline.podLabels" . }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "hookline.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}{{ printf "%s@%s" .repository .digest }}{{- else -}}{{ printf "%s:%s" .repository (default $.Chart.AppVersion .tag) }}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "hookline.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "hookline.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- required "serviceAccount.name is needed when serviceAccount.create is false" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "hookline.topicPrefix" -}}
+{{- default "hookline" (.Values.config.topics).prefix -}}
+{{- end -}}
+
+{{- define "hookline.partitions" -}}
+{{- default 12 (.Values.config.topics).partitions | int -}}
+{{- end -}}
+
+{{/* The configuration file: what was given, and what the chart itself arranges. */}}
+{{- define "hookline.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- if .Values.strimzi.user.enabled -}}
+{{- $sasl := dict "mechanism" "scram-sha-512" "username" (include "hookline.fullname" .) "passwordFile" "../kafka/password" -}}
+{{- $_ := set $config "kafka" (merge (dict "sasl" $sasl "tls" (dict "caFile" "../kafka/ca.crt")) $config.kafka) -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{/* Of what running processes do not take over: pods are rolled when this changes. The list is `liveKeys` of the code. */}}
+{{- define "hookline.restartChecksum" -}}
+{{- $config := include "hookline.config" . | fromYaml -}}
+{{- omit $config "sources" "destinations" "destinationsFrom" "network" "payload" "audiences" | toJson | sha256sum -}}
+{{- end -}}
+
+{{- define "hookline.strimziNamespace" -}}
+{{- default .Release.Namespace .Values.strimzi.namespace -}}
+{{- end -}}
+
+{{- define "hookline.strimziCluster" -}}
+{{- required "strimzi.cluster is needed: the name of the Kafka resource" .Values.strimzi.cluster -}}
+{{- end -}}
+
+{{/* A wait as the code writes it: in the largest unit that it is a whole number of. */}}
+{{- define "hookline.canonicalDuration" -}}
+{{- if not (regexMatch "^[0-9]+(ms|s|m|h)$" .) -}}
+{{- fail (printf "config.delivery.schedule: topics are named after the waits, so that %q has to be written out" .) -}}
+{{- end -}}
+{{- $units := dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 -}}
+{{- $ms := mul (regexFind "^[0-9]+" . | int64) (get $units (regexFind "[a-z]+$" .)) -}}
+{{- if eq (mod $ms 3600000) 0 -}}{{ div $ms 3600000 }}h
+{{- else if eq (mod $ms 60000) 0 -}}{{ div $ms 60000 }}m
+{{- else if eq (mod $ms 1000) 0 -}}{{ div $ms 1000 }}s
+{{- else -}}{{ $ms }}ms
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,91 @@
+{{/* What all pods have in common. */}}
+{{- define "hookline.podSecurity" -}}
+serviceAccountName: {{ include "hookline.serviceAccountName" . }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "hookline.container" -}}
+image: {{ include "hookline.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  privileged: false
+  readOnlyRootFilesystem: true
+  runAsNonRoot: true
+  capabilities:
+    drop: [ALL]
+terminationMessagePolicy: FallbackToLogsOnError
+env:
+  - name: HOOKLINE_LOG_LEVEL
+    value: {{ .Values.logLevel }}
+  - name: NODE_OPTIONS
+    value: --max-old-space-size-percentage={{ .Values.heapPercent }}
+  {{- with .Values.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+volumeMounts:
+  # Directories as a whole: a file mounted by subPath is never updated.
+  - name: config
+    mountPath: /etc/hookline/config
+    readOnly: true
+  - name: secrets
+    mountPath: /etc/hookline/secrets
+    readOnly: true
+  {{- if .Values.strimzi.user.enabled }}
+  - name: kafka
+    mountPath: /etc/hookline/kafka
+    readOnly: true
+  {{- end }}
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "hookline.volumes" -}}
+- name: config
+  configMap:
+    name: {{ include "hookline.fullname" . }}
+- name: secrets
+  secret:
+    secretName: {{ .Values.secret.name }}
+    defaultMode: 288 # 0440
+{{- if .Values.strimzi.user.enabled }}
+- name: kafka
+  projected:
+    defaultMode: 288 # 0440
+    sources:
+      - secret:
+          name: {{ include "hookline.fullname" . }}
+          items: [{ key: password, path: password }]
+      - secret:
+          name: {{ include "hookline.strimziCluster" . }}-cluster-ca-cert
+          items: [{ key: ca.crt, path: ca.crt }]
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}

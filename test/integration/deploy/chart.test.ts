@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { chartFiles, manifestFiles } from '../../../deploy/helm/generated.ts'
+import type { Manifest } from '../../../deploy/helm/render.ts'
+import { policies } from '../../support/manifests/policies.ts'
+import { everything, helm, rendered, switches } from '../../support/manifests/renderings.ts'
+import { at } from '../../support/manifests/spoilt.ts'
+import { problemsOf } from '../../support/manifests/strict.ts'
+
+const checkout = resolve(import.meta.dirname, '../../..')
+const committed = (path: string): string => readFileSync(join(checkout, path), 'utf8')
+/** How a JSON file is laid out is the formatter's affair. */
+const content = (path: string, text: string): unknown => (path.endsWith('.json') ? JSON.parse(text) : text)
+
+describe('what is committed (after a change: npm run manifests, npm run format)', () => {
+  it.each([...chartFiles()])('%s is what follows from the code', (path, text) => {
+    expect(content(path, committed(path))).toEqual(content(path, text))
+  })
+
+  it('deploy/kubernetes is the chart with its default values', async () => {
+    const made = await manifestFiles(helm)
+    const names = readdirSync(join(checkout, 'deploy/kubernetes')).map(name => `deploy/kubernetes/${name}`)
+    expect(names.sort()).toEqual([...made.keys()].sort())
+    for (const [path, text] of made) expect(committed(path)).toBe(text)
+  })
+})
+
+describe.each([...Object.entries(switches), ['everything at once', everything] as const])(
+  'rendered with %s',
+  (_, values) => {
+    it('fits the schemas of Kubernetes and of the operators, field by field', async () => {
+      const manifests = await rendered(values)
+      expect(manifests.length).toBeGreaterThan(4)
+      expect(
+        manifests.flatMap(each => problemsOf(each).map(problem => `${each.kind} ${each.metadata.name}: ${problem}`)),
+      ).toEqual([])
+    })
+
+    it('keeps every policy', async () => {
+      const manifests = await rendered(values)
+      expect(policies.flatMap(({ name, broken }) => broken(manifests).map(where => `${name}: ${where}`))).toEqual([])
+    })
+  },
+)
+
+describe('a field that is wrong is found', () => {
+  const rows: readonly [string, string, string, unknown, string][] = [
+    ['a misspelt field', 'Deployment', 'replica', 2, '/spec/replica unknown field'],
+    [
+      'one deep inside',
+      'Deployment',
+      'template.spec.containers.0.livenesProbe',
+      {},
+      '/spec/template/spec/containers/0/livenesProbe unknown field',
+    ],
+    ['a wrong type', 'Deployment', 'replicas', 'two', '/spec/replicas type {"type":"integer"}'],
+    ['a missing field', 'Deployment', 'selector', undefined, '/spec required {"missingProperty":"selector"}'],
+    ['no such value', 'Service', 'type', 'Cluster', '/spec/type enum'],
+    ['of a network policy', 'NetworkPolicy', 'egress.0.form', [], '/spec/egress/0/form unknown field'],
+    ['of KEDA', 'ScaledObject', 'maxReplicas', 3, '/spec/maxReplicas unknown field'],
+    [
+      'of KEDA: all are texts',
+      'ScaledObject',
+      'triggers.0.metadata.lagThreshold',
+      10,
+      '/spec/triggers/0/metadata/lagThreshold type {"type":"string"}',
+    ],
+    [
+      'of the prometheus-operator',
+      'PodMonitor',
+      'podMetricsEndpoints.0.paths',
+      '/m',
+      '/spec/podMetricsEndpoints/0/paths unknown field',
+    ],
+    ['of a rule', 'PrometheusRule', 'groups.0.rules.0.exprs', '1', '/spec/groups/0/rules/0/exprs unknown field'],
+    ['of a topic', 'KafkaTopic', 'replicationFactor', 3, '/spec/replicationFactor unknown field'],
+    ['of a user', 'KafkaUser', 'authorization.acls.0.operations', 'Read', '/spec/authorization/acls/0/operations type'],
+    ['of external-secrets', 'ExternalSecret', 'target.creationPolicy', 'Mine', '/spec/target/creationPolicy enum'],
+  ]
+  it.each(rows)('%s: %s %s = %p', async (_, kind, path, value, found) => {
+    const manifests = await rendered(everything)
+    const spoilt = at(kind, `spec.${path}`, value)(manifests).find(each => each.kind === kind) as Manifest
+    expect(problemsOf(spoilt)).toEqual([expect.stringContaining(found)])
+  })
+
+  it('a kind that nobody knows', () => {
+    expect(problemsOf({ apiVersion: 'apps/v1beta9', kind: 'Deployment', metadata: { name: 'x' } })).toEqual([
+      'there is no schema for apps/v1beta9 Deployment',
+    ])
+  })
+
+  it('a map may have any keys', () => {
+    const data = { anything: 'goes', 'a.yaml': 'b' }
+    expect(
+      problemsOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', labels: { a: 'b' } }, data }),
+    ).toEqual([])
+  })
+})

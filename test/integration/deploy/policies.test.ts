@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals'
+import { policies } from '../../support/manifests/policies.ts'
+import { everything, rendered } from '../../support/manifests/renderings.ts'
+import { at, inContainer, inPod, plus, type Spoil, without } from '../../support/manifests/spoilt.ts'
+
+/** Policy, what is wrong, and how it comes about. */
+const rows: readonly [string, string, Spoil][] = [
+  ['run-as-non-root', 'nothing said', inPod('Deployment', 'securityContext.runAsNonRoot', undefined)],
+  ['run-as-non-root', 'root', inPod('Job', 'securityContext.runAsUser', 0)],
+  ['read-only-root-fs', 'writable', inContainer('Deployment', 'securityContext.readOnlyRootFilesystem', false)],
+  [
+    'read-only-root-fs',
+    'in a container that runs before',
+    inPod('Job', 'initContainers', [{ name: 'x', image: 'x:1' }]),
+  ],
+  ['no-privileges', 'may gain some', inContainer('Deployment', 'securityContext.allowPrivilegeEscalation', undefined)],
+  ['no-privileges', 'has all', inContainer('Deployment', 'securityContext.privileged', true)],
+  ['drop-capabilities', 'some left', inContainer('Deployment', 'securityContext.capabilities.drop', ['NET_RAW'])],
+  ['drop-capabilities', 'one added', inContainer('Deployment', 'securityContext.capabilities.add', ['NET_ADMIN'])],
+  ['seccomp', 'none', inPod('Deployment', 'securityContext.seccompProfile', undefined)],
+  ['host-namespaces', 'network', inPod('Deployment', 'hostNetwork', true)],
+  ['host-namespaces', 'processes', inPod('Deployment', 'hostPID', true)],
+  ['host-path', 'a volume', inPod('Deployment', 'volumes.0.hostPath', { path: '/' })],
+  ['host-port', 'a port', inContainer('Deployment', 'ports.0.hostPort', 9464)],
+  ['no-token', 'mounted', inPod('Deployment', 'automountServiceAccountToken', undefined)],
+  ['no-token', 'variables of all Services', inPod('Deployment', 'enableServiceLinks', undefined)],
+  ['service-account', 'the default one', inPod('Deployment', 'serviceAccountName', 'default')],
+  ['service-account', 'there is none', without('ServiceAccount')],
+  ['fixed-image', 'latest', inContainer('Deployment', 'image', 'hookline:latest')],
+  ['fixed-image', 'no tag', inContainer('Deployment', 'image', 'registry.example.com:5000/hookline')],
+  ['requests', 'no CPU', inContainer('Deployment', 'resources.requests.cpu', undefined)],
+  ['memory-limit', 'none', inContainer('Deployment', 'resources.limits', undefined)],
+  ['memory-limit', 'more than requested', inContainer('Deployment', 'resources.limits.memory', '8Gi')],
+  ['no-cpu-limit', 'one', inContainer('Deployment', 'resources.limits.cpu', '1')],
+  ['heap-limit', 'none', inContainer('Deployment', 'env', [])],
+  ['heap-limit', 'all of the memory', inContainer('Deployment', 'env.1.value', '--max-old-space-size-percentage=100')],
+  ['no-secret-in-environment', 'as a value', inContainer('Deployment', 'env.0', { name: 'WRITE_KEY', value: 'x' })],
+  [
+    'no-secret-in-environment',
+    'by reference',
+    inContainer('Deployment', 'env.0', { name: 'X', valueFrom: { secretKeyRef: {} } }),
+  ],
+  [
+    'no-secret-in-environment',
+    'all of a Secret',
+    inContainer('Deployment', 'envFrom', [{ secretRef: { name: 'hookline' } }]),
+  ],
+  ['no-subpath', 'one file', inContainer('Deployment', 'volumeMounts.0.subPath', 'hookline.yaml')],
+  ['read-only-mounts', 'writable', inContainer('Deployment', 'volumeMounts.1.readOnly', undefined)],
+  ['last-words', 'lost', inContainer('Deployment', 'terminationMessagePolicy', 'File')],
+  ['probes', 'no readiness', inContainer('Deployment', 'readinessProbe', undefined)],
+  ['probes', 'alive only when ready', inContainer('Deployment', 'livenessProbe.httpGet.path', '/readyz')],
+  ['probes', 'no time to begin', inContainer('Deployment', 'startupProbe', undefined)],
+  ['probe-ports', 'no such port', inContainer('Deployment', 'livenessProbe.httpGet.port', 'metrics')],
+  ['no-exec-probe', 'a program', inContainer('Deployment', 'livenessProbe.exec', { command: ['true'] })],
+  [
+    'no-exec-probe',
+    'a shell at the end',
+    inContainer('Deployment', 'lifecycle.preStop.exec', { command: ['sleep', '5'] }),
+  ],
+  ['time-to-drain', "Kubernetes' own", inPod('Deployment', 'terminationGracePeriodSeconds', 20)],
+  ['time-to-drain', 'used up by waiting', manifests => collector(manifests, 'lifecycle.preStop.sleep.seconds', 30)],
+  ['wait-for-proxies', 'at once', manifests => collector(manifests, 'lifecycle', undefined)],
+  ['rolling-update', 'one less', at('Deployment', 'spec.strategy.rollingUpdate.maxUnavailable', 1)],
+  ['rolling-update', 'all at once', at('Deployment', 'spec.strategy.rollingUpdate.maxSurge', '100%')],
+  ['rolling-update', 'without a pause', at('Deployment', 'spec.minReadySeconds', 0)],
+  ['replicas', 'one', at('Deployment', 'spec.replicas', 1)],
+  ['replicas', 'none but what is scaled', at('ScaledObject', 'spec.minReplicaCount', 0)],
+  ['replicas', 'one at night', at('HorizontalPodAutoscaler', 'spec.minReplicas', 1)],
+  ['spread', 'all on one node', inPod('Deployment', 'affinity', undefined)],
+  ['spread', 'all in one zone', inPod('Deployment', 'topologySpreadConstraints', [])],
+  ['disruption-budget', 'none', without('PodDisruptionBudget')],
+  ['disruption-budget', 'a drain that never ends', at('PodDisruptionBudget', 'spec.maxUnavailable', 0)],
+  [
+    'disruption-budget',
+    'held up by the broken',
+    at('PodDisruptionBudget', 'spec.unhealthyPodEvictionPolicy', undefined),
+  ],
+  ['mismatching-selector', 'of nobody', at('Deployment', 'spec.selector.matchLabels.x', 'y')],
+  [
+    'mismatching-selector',
+    'of all',
+    at('Deployment', 'spec.selector.matchLabels', { 'app.kubernetes.io/name': 'hookline' }),
+  ],
+  ['dangling-service', 'no pod', at('Service', 'spec.selector.x', 'y')],
+  ['dangling-service', 'no port', at('Service', 'spec.ports.0.targetPort', 'https')],
+  ['mounted-configuration', 'none', without('ConfigMap')],
+  ['no-secret', 'one', plus('Secret')],
+  ['no-rights', 'some', plus('ClusterRoleBinding')],
+  ['labels', 'none', at('Service', 'metadata.labels', undefined)],
+  ['scale-by-events', 'all topics of the group', at('ScaledObject', 'spec.triggers.0.metadata.topic', undefined)],
+  ['unique-names', 'two Services', manifests => [...manifests, ...manifests.filter(({ kind }) => kind === 'Service')]],
+]
+
+/** The Deployment that takes requests in. */
+const collector: (...args: [Parameters<Spoil>[0], string, unknown]) => ReturnType<Spoil> = (manifests, path, value) => {
+  const [first, others] = [true, false].map(wanted =>
+    manifests.filter(({ metadata }) => /-collector$/.test(metadata.name) === wanted),
+  )
+  return inContainer('Deployment', path, value)([...first!, ...others!])
+}
+
+describe('policies', () => {
+  const policyOf = (name: string) => policies.find(each => each.name === name)
+
+  it.each(rows)('%s: %s', async (name, _, spoil) => {
+    const manifests = await rendered(everything)
+    expect(policyOf(name)?.broken(manifests)).toEqual([])
+    expect(policyOf(name)?.broken(spoil(manifests))).not.toEqual([])
+  })
+
+  it.each(policies.map(({ name, why }) => [name, why]))('%s has a row that breaks it (%s)', name => {
+    expect(rows.map(([policy]) => policy)).toContain(name)
+  })
+})

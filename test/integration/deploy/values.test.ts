@@ -1,0 +1,223 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { parse } from 'yaml'
+import type { Manifest } from '../../../deploy/helm/render.ts'
+import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
+import { classifyAddress } from '../../../src/core/delivery/address.ts'
+import { serviceNames } from '../../../src/core/services.ts'
+import { liveKeys } from '../../../src/core/settings/change.ts'
+import { defaultListen } from '../../../src/core/settings/schema.ts'
+import { topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
+import { parseDuration } from '../../../src/core/units.ts'
+import { createAuthority } from '../../support/certificates.ts'
+import { rendered } from '../../support/manifests/renderings.ts'
+import { deploymentsIn, ofKind } from '../../support/manifests/workloads.ts'
+
+/* What the chart says and the code says too is the same; and what the code would refuse, the chart refuses. */
+
+const checkout = resolve(import.meta.dirname, '../../..')
+const read = (file: string): string => readFileSync(join(checkout, file), 'utf8')
+const chart = 'deploy/helm/hookline'
+const specOf = (manifests: readonly Manifest[], kind: string) =>
+  ofKind(manifests, kind).map(each => each['spec'] as Record<string, unknown>)
+const configurationIn = (manifests: readonly Manifest[]): string =>
+  (ofKind(manifests, 'ConfigMap')[0]?.['data'] as Record<string, string> | undefined)?.['hookline.yaml'] ?? ''
+
+describe('one place', () => {
+  it('the version is that of the package', () => {
+    const { version } = JSON.parse(read('package.json'))
+    expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version })
+  })
+
+  it('there is a Deployment for each service', async () => {
+    const deployments = deploymentsIn(await rendered())
+    expect(deployments.map(({ metadata }) => metadata.name)).toEqual(
+      [...serviceNames].sort().map(name => `hookline-${name}`),
+    )
+    const words = deployments.map(
+      ({ spec }) => (spec.template.spec.containers[0] as unknown as { args: string[] }).args,
+    )
+    expect(words).toEqual([...serviceNames].sort().map(name => ['run', '--services', name]))
+  })
+
+  it('ports are where the code listens', async () => {
+    const ports = deploymentsIn(await rendered()).flatMap(({ spec }) =>
+      spec.template.spec.containers.flatMap(({ ports: own = [] }) => own),
+    )
+    const portOf = (name: string) => [
+      ...new Set(ports.filter(each => each.name === name).map(({ containerPort }) => `0.0.0.0:${containerPort}`)),
+    ]
+    expect({ collector: portOf('http'), ops: portOf('ops') }).toEqual({
+      collector: [defaultListen.collector],
+      ops: [defaultListen.ops],
+    })
+  })
+
+  it('user and place of the configuration are those of the image', async () => {
+    const dockerfile = read('deploy/image/Dockerfile')
+    const pod = deploymentsIn(await rendered())[0]?.spec.template.spec
+    expect(dockerfile).toContain(`USER ${pod?.securityContext?.['runAsUser']}:${pod?.securityContext?.['runAsGroup']}`)
+    const mounted = pod?.containers[0]?.volumeMounts?.find(({ name }) => name === 'config')?.mountPath
+    expect(dockerfile).toContain(`HOOKLINE_CONFIG=${mounted}/hookline.yaml`)
+  })
+
+  it('KEDA asks for the group and the topic of the dispatcher', async () => {
+    const config = { kafka: { brokers: ['a:1', 'b:2'] }, topics: { prefix: 'acme', partitions: 30 } }
+    const names = topicNames('acme')
+    expect(specOf(await rendered({ config, keda: { enabled: true } }), 'ScaledObject')).toMatchObject([
+      {
+        maxReplicaCount: 30,
+        triggers: [
+          { metadata: { bootstrapServers: 'a:1,b:2', consumerGroup: names.dispatcherGroup, topic: names.events } },
+        ],
+      },
+    ])
+  })
+
+  const schedules: readonly [string, readonly string[] | undefined][] = [
+    ['the default', undefined],
+    ['no retries', []],
+    ['other units for the same', ['60s', '90s', '5400s', '120m', '1500ms']],
+  ]
+  it.each(schedules)('topics of Strimzi are those that `topics apply` makes: %s', async (_, schedule) => {
+    const topics = { prefix: 'acme_eu', partitions: 6, replicationFactor: 3 }
+    const config = { topics, ...(schedule !== undefined && { delivery: { schedule } }) }
+    const made = ofKind(
+      await rendered({ config, strimzi: { cluster: 'kafka', topics: { enabled: true } } }),
+      'KafkaTopic',
+    )
+    const given = schedule ?? (parse(read(`${chart}/files/topics.yaml`)).defaultSchedule as string[])
+    const wanted = topicSpecs(
+      topics,
+      given.map(each => parseDuration(each)!),
+    ).map(spec => ({
+      topicName: spec.name,
+      partitions: spec.partitions,
+      replicas: spec.replicationFactor,
+      config: topicConfig(spec),
+    }))
+    const byName = (a: { topicName: string }, b: { topicName: string }): number => (a.topicName < b.topicName ? -1 : 1)
+    expect(made.map(each => each['spec'] as (typeof wanted)[number]).sort(byName)).toEqual(wanted.sort(byName))
+    expect(made.filter(({ metadata }) => !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(metadata.name))).toEqual([])
+  })
+
+  it('every block that the network policy keeps out is one that the code refuses to call', async () => {
+    const [policy] = ofKind(await rendered({ networkPolicy: { enabled: true } }), 'NetworkPolicy').filter(each =>
+      each.metadata.name.endsWith('-webhooks'),
+    )
+    const spec = policy?.['spec'] as { egress: { to: { ipBlock: { except: string[] } }[] }[] } | undefined
+    const blocks = (spec?.egress ?? []).flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock.except))
+    expect(blocks.length).toBeGreaterThan(10)
+    expect(blocks.filter(block => classifyAddress(block.replace(/\/.*/, ''), []).kind !== 'forbidden')).toEqual([])
+  })
+})
+
+describe('the configuration', () => {
+  it.each([
+    ['the default one', {}],
+    ['with a user of Strimzi', { strimzi: { cluster: 'kafka', user: { enabled: true } } }],
+  ])('is accepted by Hookline: %s', async (_, values) => {
+    const directory = mkdtempSync(join(tmpdir(), 'hookline-values-'))
+    try {
+      const files = {
+        'config/hookline.yaml': configurationIn(await rendered(values)),
+        'secrets/web-write-key': 'k',
+        'kafka/password': 'p',
+        'kafka/ca.crt': createAuthority().cert,
+      }
+      for (const [file, content] of Object.entries(files)) {
+        mkdirSync(join(directory, file, '..'), { recursive: true })
+        writeFileSync(join(directory, file), content)
+      }
+      const loaded = await loadConfigFile(join(directory, 'config/hookline.yaml'), {})
+      expect(loaded.kind === 'refused' ? loaded.problems.map(formatProblem) : []).toEqual([])
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+
+  const templatesOf = async (config: object) => {
+    const manifests = await rendered({ config })
+    const names = ofKind(manifests, 'Job').map(({ metadata }) => metadata.name)
+    return {
+      config: configurationIn(manifests),
+      pods: JSON.stringify(deploymentsIn(manifests).map(({ spec }) => spec.template)),
+      names,
+    }
+  }
+  const changes: Readonly<Record<string, unknown>> = {
+    kafka: { brokers: ['other:9092'] },
+    topics: { partitions: 24 },
+    registry: { url: 'http://other:8081' },
+    collector: { maxBodyBytes: 1_000_000 },
+    delivery: { timeout: '4s' },
+    sources: [{ id: 'app', writeKeyFile: '../secrets/app' }],
+    destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'https://crm.example.com/hooks' }] }],
+    network: { ports: [443] },
+    payload: { userAgent: 'Acme' },
+    audiences: { emitPerSecond: 100 },
+  }
+  it.each(Object.entries(changes))(
+    '%s: pods are rolled only for what running processes do not take over',
+    async (key, value) => {
+      const [before, after] = await Promise.all([templatesOf({}), templatesOf({ [key]: value })])
+      expect(after.config).not.toBe(before.config)
+      const isLive = (liveKeys as readonly string[]).includes(key)
+      expect({ pods: after.pods === before.pods, names: after.names[0] === before.names[0] }).toEqual({
+        pods: isLive,
+        names: isLive,
+      })
+    },
+  )
+
+  it('every key that is live has been tried', () => {
+    expect(liveKeys.filter(key => !(key in changes))).toEqual([])
+  })
+
+  it('another image is another Job: the old one cannot be changed', async () => {
+    const [before, after] = await Promise.all([rendered(), rendered({ image: { tag: '9.9.9' } })])
+    expect(ofKind(after, 'Job')[0]?.metadata.name).not.toBe(ofKind(before, 'Job')[0]?.metadata.name)
+  })
+})
+
+describe('refused', () => {
+  const cluster = { cluster: 'kafka' }
+  const rows: readonly [string, object, string][] = [
+    ['a value that there is not', { replicaCount: 3 }, 'replicaCount'],
+    ['a misspelt key of the configuration', { config: { kafka: { broker: [] } } }, "'broker' not allowed"],
+    ['a wrong duration', { config: { delivery: { timeout: '5 seconds' } } }, '/config/delivery/timeout'],
+    ['no brokers', { config: { kafka: { brokers: [] } } }, '/config/kafka/brokers'],
+    ['a reserved id', { config: { sources: [{ id: 'hookline.x', writeKey: 'k' }] } }, '/config/sources/0/id'],
+    [
+      "where to listen, which is the chart's",
+      { config: { collector: { listen: '0.0.0.0:80' } } },
+      "'listen' not allowed",
+    ],
+    ['whatever is newest', { image: { tag: 'latest' } }, '/image/tag'],
+    ['no memory limit', { services: { collector: { resources: { limits: { memory: null } } } } }, 'memory'],
+    ['no replicas', { services: { dispatcher: { replicas: 0 } } }, '/services/dispatcher/replicas'],
+    ['a service that there is not', { services: { receiver: { enabled: true } } }, 'receiver'],
+    ['less time than a drain takes', { terminationGracePeriodSeconds: 10 }, '/terminationGracePeriodSeconds'],
+    ['the whole memory as heap', { heapPercent: 100 }, '/heapPercent'],
+    ['a level that there is not', { logLevel: 'verbose' }, '/logLevel'],
+    ['a secret by reference', { extraEnv: [{ name: 'K', valueFrom: {} }] }, '/extraEnv/0'],
+    ['topics of no cluster', { strimzi: { topics: { enabled: true } } }, 'strimzi.cluster is needed'],
+    [
+      'a Secret that pods cannot mount',
+      { strimzi: { ...cluster, namespace: 'kafka', user: { enabled: true } } },
+      'leave strimzi.namespace empty',
+    ],
+    [
+      'a wait that is not written out',
+      { config: { delivery: { schedule: [`\${WAIT}`] } }, strimzi: { ...cluster, topics: { enabled: true } } },
+      'has to be written out',
+    ],
+    ['no store', { externalSecrets: { enabled: true } }, 'externalSecrets.store.name is needed'],
+    ['no account', { serviceAccount: { create: false } }, 'serviceAccount.name is needed'],
+  ]
+  it.each(rows)('%s', async (_, values, words) => {
+    await expect(rendered(values)).rejects.toThrow(words)
+  })
+})
