@@ -1,3 +1,4 @@
+import { dashboardFiles } from './grafana/all.ts'
 import { contractText } from './metrics/contract.ts'
 import { referenceText } from './metrics/reference.ts'
 
@@ -6,5 +7,6 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['schemas/metrics.yaml', contractText()],
     ['docs/reference/metrics.md', referenceText()],
+    ...[...dashboardFiles()].map(([file, text]) => [`deploy/grafana/${file}`, text] as const),
   ])
 }

@@ -1,0 +1,123 @@
+import { datasource, heights, panelJson, type Row } from './panel.ts'
+
+/** A choice at the top of a dashboard: the values of one label. */
+export interface Variable {
+  readonly name: string
+  readonly label: string
+  /** A series that has the label. */
+  readonly of: string
+}
+
+export interface Dashboard {
+  /** In addresses: it never changes. */
+  readonly uid: string
+  readonly title: string
+  readonly description: string
+  readonly variables: readonly Variable[]
+  readonly rows: readonly Row[]
+}
+
+/** What every dashboard lets one choose; labels that do not exist match all the same. */
+export const installation: readonly Variable[] = [
+  { name: 'namespace', label: 'Namespace', of: 'hookline_build_info' },
+  { name: 'job', label: 'Job', of: 'hookline_build_info' },
+]
+
+/** The dashboard in Grafana's classic model, which every version since 10 imports. */
+export function dashboardJson({ uid, title, description, variables, rows }: Dashboard): object {
+  return {
+    uid,
+    title,
+    description,
+    tags: ['hookline'],
+    schemaVersion: 39,
+    version: 1,
+    editable: false,
+    graphTooltip: 1,
+    time: { from: 'now-3h', to: 'now' },
+    timezone: 'browser',
+    refresh: '30s',
+    links: [
+      {
+        type: 'dashboards',
+        title: 'Hookline',
+        tags: ['hookline'],
+        asDropdown: true,
+        keepTime: true,
+        includeVars: true,
+      },
+    ],
+    annotations: { list: [alerts] },
+    templating: { list: [datasourceVariable, ...variables.map(variableJson)] },
+    panels: panelsOf(rows),
+  }
+}
+
+const alerts = {
+  name: 'Alerts',
+  datasource,
+  enable: true,
+  iconColor: 'red',
+  expr: 'ALERTS{alertstate="firing",alertname=~"Hookline.*",job=~"$job",namespace=~"$namespace"}',
+  titleFormat: '{{alertname}}',
+}
+
+const datasourceVariable = {
+  name: 'datasource',
+  label: 'Data source',
+  type: 'datasource',
+  query: 'prometheus',
+  refresh: 1,
+  hide: 0,
+}
+
+function variableJson({ name, label, of }: Variable): object {
+  const query = `label_values(${of}, ${name})`
+  return {
+    name,
+    label,
+    type: 'query',
+    datasource,
+    definition: query,
+    query: { query, refId: name },
+    refresh: 2,
+    sort: 1,
+    hide: 0,
+    multi: true,
+    includeAll: true,
+    // Also what has no such label: not every Prometheus sets a namespace.
+    allValue: '.*',
+    current: { text: ['All'], value: ['$__all'], selected: true },
+  }
+}
+
+/** Rows one below the other, panels from left to right. */
+function panelsOf(rows: readonly Row[]): readonly object[] {
+  const panels: object[] = []
+  let y = 0
+  for (const row of rows) {
+    panels.push({
+      id: panels.length + 1,
+      type: 'row',
+      title: row.title,
+      collapsed: false,
+      panels: [],
+      gridPos: { h: 1, w: 24, x: 0, y },
+    })
+    y += 1
+    let x = 0
+    let height = 0
+    for (const panel of row.panels) {
+      if (x + panel.width > 24) {
+        x = 0
+        y += height
+        height = 0
+      }
+      panels.push(panelJson(panel, panels.length + 1, { x, y }))
+      x += panel.width
+      height = Math.max(height, heights[panel.as])
+    }
+    y += height
+  }
+  return panels
+}

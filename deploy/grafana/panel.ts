@@ -1,0 +1,108 @@
+/** The units that our panels have, by Grafana's names for them. */
+export type Unit = 'short' | 's' | 'bytes' | 'percentunit' | 'cps' | 'none' | 'dateTimeFromNow'
+
+export interface Query {
+  /** PromQL with Grafana's variables in it. */
+  readonly expr: string
+  /** Grafana's `{{label}}` in it. */
+  readonly legend: string
+}
+
+/** A panel, as far as it is ours to say; the rest is the same for all of them. */
+export interface Panel {
+  readonly title: string
+  /** What it shows, and what to think of it. */
+  readonly description: string
+  readonly unit: Unit
+  /** `number`: the last value in large type. `lines`: over time. `table`: the last values by their labels. */
+  readonly as: 'number' | 'lines' | 'table'
+  readonly queries: readonly Query[]
+  /** Of 24 columns. */
+  readonly width: number
+  /** From here on it is red. `below`: below it. */
+  readonly bad?: { readonly from: number; readonly when?: 'above' | 'below' }
+  /** Lines on top of each other: where the sum says something. */
+  readonly isStacked?: boolean
+}
+
+export interface Row {
+  readonly title: string
+  readonly panels: readonly Panel[]
+}
+
+/** The one that is chosen at the top of the dashboard. */
+export const datasource = { type: 'prometheus', uid: '$datasource' }
+const types = { number: 'stat', lines: 'timeseries', table: 'table' } as const
+export const heights = { number: 4, lines: 8, table: 8 } as const
+
+/** The panel in Grafana's classic model. */
+export function panelJson(panel: Panel, id: number, place: { readonly x: number; readonly y: number }): object {
+  const { title, description, as, width } = panel
+  return {
+    id,
+    type: types[as],
+    title,
+    description,
+    datasource,
+    gridPos: { h: heights[as], w: width, ...place },
+    targets: panel.queries.map(({ expr, legend }, index) => ({
+      refId: String.fromCharCode(65 + index),
+      datasource,
+      expr,
+      legendFormat: legend,
+      ...(as === 'lines' ? { range: true } : { instant: true, range: false }),
+      ...(as === 'table' && { format: 'table' }),
+    })),
+    fieldConfig: { defaults: defaultsOf(panel), overrides: [] },
+    options: optionsOf(as),
+  }
+}
+
+function defaultsOf({ unit, as, bad, isStacked = false }: Panel): object {
+  return {
+    unit,
+    color: { mode: as === 'number' ? 'thresholds' : 'palette-classic' },
+    thresholds: { mode: 'absolute', steps: stepsOf(bad) },
+    // A state or a share has a scale of its own.
+    ...(unit === 'percentunit' && { min: 0, max: 1 }),
+    ...(as === 'lines' && {
+      custom: {
+        drawStyle: 'line',
+        lineWidth: 1,
+        fillOpacity: isStacked ? 20 : 0,
+        showPoints: 'never',
+        spanNulls: false,
+        stacking: { mode: isStacked ? 'normal' : 'none', group: 'A' },
+        thresholdsStyle: { mode: bad === undefined ? 'off' : 'dashed' },
+      },
+    }),
+  }
+}
+
+function stepsOf(bad: Panel['bad']): readonly object[] {
+  if (bad === undefined) return [{ color: 'green', value: null }]
+  const [low, high] = bad.when === 'below' ? ['red', 'green'] : ['green', 'red']
+  return [
+    { color: low, value: null },
+    { color: high, value: bad.from },
+  ]
+}
+
+function optionsOf(as: Panel['as']): object {
+  switch (as) {
+    case 'number':
+      return {
+        reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+        colorMode: 'value',
+        graphMode: 'none',
+        textMode: 'auto',
+      }
+    case 'lines':
+      return {
+        legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
+        tooltip: { mode: 'multi', sort: 'desc' },
+      }
+    case 'table':
+      return { showHeader: true }
+  }
+}

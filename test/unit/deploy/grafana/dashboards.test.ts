@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals'
+import { breachesIn, metricsIn } from '../../../support/contract-breaches.ts'
+import { dashboards, shownPanels } from '../../../support/dashboards.ts'
+import { contractMetrics, contractSeries } from '../../../support/metrics-contract.ts'
+import { alerts, recordings } from '../../../support/prometheus-rules.ts'
+import { askedIn } from '../../../support/promql.ts'
+
+const exprsOf = ({ targets = [] }: { targets?: readonly { expr: string }[] }): string[] =>
+  targets.map(({ expr }) => expr)
+
+describe('dashboards', () => {
+  it('are four, each at an address of its own', () => {
+    expect(dashboards.map(({ uid }) => uid).toSorted()).toEqual([
+      'hookline-destinations',
+      'hookline-kafka',
+      'hookline-overview',
+      'hookline-runtime',
+    ])
+  })
+
+  it.each(dashboards.map(dashboard => [dashboard.uid, dashboard] as const))('%s', (_, dashboard) => {
+    expect(dashboard).toMatchObject({ editable: false, schemaVersion: 39 })
+    const names = dashboard.templating.list.map(({ name }) => name)
+    expect(names.slice(0, 3)).toEqual(['datasource', 'namespace', 'job'])
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
+    const texts = [...dashboard.panels.flatMap(exprsOf), ...dashboard.annotations.list.map(({ expr }) => expr)]
+    const used = new Set(texts.flatMap(text => [...text.matchAll(/\$([a-z]\w*)/g)].map(([, name]) => name)))
+    expect([...used].toSorted()).toEqual(names.slice(1).toSorted())
+    for (const { definition } of dashboard.templating.list)
+      if (definition !== undefined) {
+        const [, name = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(definition) ?? []
+        expect(breachesIn(`sum by (${label}) (${name})`)).toEqual([])
+      }
+  })
+
+  it.each(dashboards.map(dashboard => [dashboard.uid, dashboard] as const))(
+    'in %s no panel lies on another',
+    (_, { panels }) => {
+      const taken = new Set<string>()
+      for (const { gridPos, title } of panels) {
+        expect([title, gridPos.x + gridPos.w <= 24]).toEqual([title, true])
+        for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
+          for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+            expect([title, taken.has(`${x}/${y}`)]).toEqual([title, false])
+            taken.add(`${x}/${y}`)
+          }
+      }
+    },
+  )
+})
+
+describe('panels', () => {
+  it.each(shownPanels.map(({ name, panel }) => [name, panel] as const))('%s', (_, panel) => {
+    expect(panel.description).toMatch(/^\S.*[^.]\.$/)
+    expect(panel.fieldConfig?.defaults.unit).toBeTruthy()
+    expect(panel.targets?.length).toBeGreaterThan(0)
+    for (const { expr, legendFormat } of panel.targets ?? []) {
+      expect(breachesIn(expr)).toEqual([])
+      // What a legend names must be left in the result.
+      for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
+        expect(expr + label).toMatch(new RegExp(`\\b${label}\\b`))
+      for (const { name, matchers } of askedIn(expr).metrics) {
+        const by = matchers.map(({ label }) => label)
+        expect([name, by.includes('job'), by.includes('namespace')]).toEqual([name, true, true])
+        if (contractSeries.get(name)?.type !== 'gauge' && contractSeries.has(name))
+          expect([name, new RegExp(`(rate|increase)\\(${name}\\b`).test(expr)]).toEqual([name, true])
+      }
+    }
+  })
+
+  it('have titles of their own within a dashboard', () => {
+    expect(new Set(shownPanels.map(({ name }) => name)).size).toBe(shownPanels.length)
+  })
+})
+
+describe('what a metric is looked at for is what its contract says', () => {
+  const inAlerts = new Set([...alerts, ...recordings].flatMap(({ expr }) => metricsIn(expr)))
+  const onDashboards = new Set(shownPanels.flatMap(({ panel }) => exprsOf(panel)).flatMap(metricsIn))
+  it.each(contractMetrics.map(({ name, use }) => [name, use] as const))('%s: %s', (name, use) => {
+    expect(use).toBe(inAlerts.has(name) ? 'alert' : onDashboards.has(name) ? 'dashboard' : 'debug')
+  })
+})
