@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { parse } from 'yaml'
+import { rendered } from '../../support/manifests/renderings.ts'
+
+/* The pages about deploying: what they name is there, and their values are taken by the chart. */
+
+const checkout = resolve(import.meta.dirname, '../../..')
+const read = (file: string): string => readFileSync(join(checkout, file), 'utf8')
+const pages = ['deploy-on-kubernetes', 'scale', 'upgrade'].map(name => [name, read(`docs/how-to/${name}.md`)] as const)
+const found = (text: string, pattern: RegExp): readonly string[] =>
+  [...text.matchAll(pattern)].map(([, name = '']) => name)
+
+describe.each(pages)('docs/how-to/%s.md', (_, text) => {
+  it('shows values that the chart takes', async () => {
+    for (const block of found(text, /^```yaml\n(.*?)^```$/gms))
+      expect((await rendered(parse(block))).length).toBeGreaterThan(4)
+  })
+
+  it('names values that there are', () => {
+    const values = parse(read('deploy/helm/hookline/values.yaml'))
+    const keys = parse(JSON.stringify(parse(read('schemas/config.schema.json')).properties))
+    // Of the chart, or of the configuration; some of the latter stand without `config.` before them.
+    const named = found(text, /`((?:config\.)?[a-z]\w+(?:\.[a-zA-Z]\w+)+)(?::[^`]*)?`/g).filter(
+      name => !/\.(md|ts|pem)$/.test(name),
+    )
+    const isThere = (name: string): boolean =>
+      has(values, name) || hasKey({ properties: keys }, name.replace(/^config\./, ''))
+    expect(named.filter(name => !isThere(name))).toEqual([])
+  })
+
+  it('names files, metrics and alerts that there are', () => {
+    const files = found(text, /\b((?:docs|deploy)\/[\w/.-]+\w)/g).filter(path => !path.includes('…'))
+    expect(files.filter(path => !existsSync(join(checkout, path)) && !path.startsWith('deploy/hookline-'))).toEqual([])
+    const metrics = found(read('schemas/metrics.yaml'), /^ +- name: (\w+)$/gm)
+    expect(found(text, /`(hookline_\w+)`/g).filter(name => !metrics.includes(name))).toEqual([])
+    const alerts = found(read('deploy/prometheus/alerts.yaml'), /alert: (\w+)/g)
+    expect(found(text, /`(Hookline\w+)`/g).filter(name => !alerts.includes(name))).toEqual([])
+  })
+})
+
+it('the pages name enough for this to mean something', () => {
+  const all = pages.map(([, text]) => text).join('\n')
+  expect(found(all, /^```yaml\n(.*?)^```$/gms).length).toBeGreaterThan(1)
+  expect(found(all, /`(hookline_\w+)`/g).length).toBeGreaterThan(2)
+  expect(found(all, /`(Hookline\w+)`/g).length).toBeGreaterThan(0)
+})
+
+const has = (object: unknown, path: string): boolean =>
+  path.split('.').reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], object) !==
+  undefined
+
+interface Node {
+  readonly properties?: Readonly<Record<string, Node>>
+}
+const hasKey = (schema: Node, path: string): boolean =>
+  path.split('.').reduce<Node | undefined>((node, key) => node?.properties?.[key], schema) !== undefined
