@@ -4,6 +4,7 @@ import type { ProblemCode } from '../../src/adapters/http/answers.ts'
 import type { HttpLimits } from '../../src/adapters/http/limits.ts'
 import { createTrackingServer } from '../../src/adapters/http/tracking-api.ts'
 import { createMetrics } from '../../src/adapters/metrics.ts'
+import type { OperatorApi } from '../../src/core/operator-api.ts'
 import type { Logger } from '../../src/core/ports.ts'
 import type { TrackingApi, TrackingRequest } from '../../src/core/tracking-api.ts'
 import { durationMs } from '../../src/core/units.ts'
@@ -65,6 +66,8 @@ export const raw = (
 ): RawCase => ({ name, send: [send].flat() as Sent[], answers: [answers].flat() as ExpectedAnswer[], ...more })
 
 interface Options {
+  /** Absent: no operator key is configured. */
+  readonly operator?: OperatorApi
   readonly maxBodyBytes?: number
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
@@ -75,11 +78,20 @@ interface Options {
 /** The HTTP side of the collector before an API, on a free port. */
 export async function startCollector(
   api: TrackingApi,
-  { maxBodyBytes = 65_536, limits = {}, logger = silent, port = 0, host = '127.0.0.1' }: Options = {},
+  { operator, maxBodyBytes = 65_536, limits = {}, logger = silent, port = 0, host = '127.0.0.1' }: Options = {},
 ) {
   const { metrics, text } = createMetrics()
   const listen = { host, port }
-  const server = createTrackingServer({ listen, api, maxBodyBytes, limits, clock: systemClock, logger, metrics })
+  const server = createTrackingServer({
+    listen,
+    api,
+    operator,
+    maxBodyBytes,
+    limits,
+    clock: systemClock,
+    logger,
+    metrics,
+  })
   const url = await server.start()
   return {
     url,
@@ -93,7 +105,7 @@ export async function startCollector(
 }
 
 /** Long enough on a loopback for everything that is sent here. */
-const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
+export const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
 
 /** One server for all cases of a theme; after each it must still serve, and hold no memory. */
 export function rawCases(
@@ -120,7 +132,8 @@ export function rawCases(
   })
 }
 
-async function play({ send, answers, end }: RawCase, wire: Wire, api: ScriptedTrackingApi): Promise<void> {
+/** Writes what a row says, and holds the answers to it and to the document. */
+export async function play({ send, answers, end }: RawCase, wire: Wire, api: ScriptedTrackingApi): Promise<void> {
   const writing = (async () => {
     for (const each of send) {
       if (typeof each === 'function') await each(wire, api)

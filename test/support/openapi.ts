@@ -34,7 +34,10 @@ function operationOf(requestLine: string): { path: string; method: string } | un
     .replace(/[?#].*$/, '')
     .replace(/\/{2,}/g, '/')
     .replace(/(?<=.)\/$/, '')
-  const path = decoded(plain).replace(/^(\/v1\/projects\/)[^/]+(\/settings)$/, '$1{writeKey}$2')
+  const path = decoded(plain)
+    .replace(/^(\/v1\/projects\/)[^/]+(\/settings)$/, '$1{writeKey}$2')
+    .replace(/^(\/v1\/regulations\/)[^/]+$/, '$1{id}')
+    .replace(/^(\/v1\/audiences\/)[^/]+(\/syncs)$/, '$1{name}$2')
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
   return document.paths[path]?.[verb] === undefined ? undefined : { path, method: verb }
 }

@@ -29,6 +29,9 @@ const json = { 'content-type': 'application/json; charset=utf-8' } as const
 /** 200 with a text that is JSON already. */
 export const ok = (body: string): Answer => ({ code: 'ok', status: 200, headers: json, body })
 
+/** 202 with a text that is JSON already: taken, and goes on. */
+export const takenUp = (body: string): Answer => ({ ...ok(body), status: 202 })
+
 const allTaken = ok('{"success":true}')
 
 /** SDKs take nothing but 200 with a JSON object for success; what was rejected is told beside it, for those who read on. */
@@ -60,6 +63,8 @@ export function problem(
       ...json,
       ...((status === 429 || status === 503) && { 'retry-after': wholeSeconds(retryAfter) }),
       ...(allow !== undefined && { allow }),
+      // RFC 9110 11.6.1
+      ...(code === 'invalid_operator_key' && { 'www-authenticate': 'Bearer' }),
     },
     body: JSON.stringify({
       success: false,

@@ -10,6 +10,8 @@ export interface Connection {
   readonly underWay: number
   /** Nothing more is read: the next answer says so. */
   readonly isLast: boolean
+  /** The body that is being read may take longer than a request may, as long as it makes progress. */
+  isLong: boolean
   /** Told when the body that is being read will not come to its end. */
   onBroken: ((answer: Answer) => void) | undefined
 }
@@ -49,7 +51,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
 
   function follow(server: Server): void {
     server.prependListener('connection', (socket: Socket) => {
-      states.set(socket, { underWay: 0, isLast: false, current: undefined, onBroken: undefined })
+      states.set(socket, { underWay: 0, isLast: false, isLong: false, current: undefined, onBroken: undefined })
       socket.once('close', () => {
         states.delete(socket)
         if (states.size === 0) leaving?.resolve()
@@ -59,6 +61,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       const state = stateOf(request.socket)
       state.underWay += 1
       state.current = request
+      state.isLong = false
       response.once('close', () => {
         state.underWay -= 1
       })
@@ -67,6 +70,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       const state = states.get(socket)
       // The parser reports again with every piece that follows.
       if (state === undefined || state.isLast) return
+      // Told once a request; its reader sees to it that it makes progress.
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
       else if (state.current?.complete === false) breakOff(state, socket, answerTo(error))

@@ -1,6 +1,15 @@
 import { type ProblemCode, problemStatus } from './answers.ts'
+import { memberList, operatorSchemas, syncParameters } from './openapi-operator.ts'
 import { schemas } from './openapi-schemas.ts'
-import { documentPath, type IngestPath, ingestPaths, settingsPath } from './paths.ts'
+import {
+  deletionPath,
+  deletionsPath,
+  documentPath,
+  type IngestPath,
+  ingestPaths,
+  settingsPath,
+  syncsPath,
+} from './paths.ts'
 
 /** What each code means, for those who read the document. */
 const meanings = {
@@ -8,6 +17,9 @@ const meanings = {
   invalid_json: 'the body, or the only message, is not JSON',
   invalid_body: 'the body holds no message, or begins like gzip and is none',
   rejected: 'strict mode, or the only message of the request: it is not taken, and `rejected` says why',
+  unknown_source: '`sources` names one that is not configured',
+  invalid_operator_key: 'it is not the operator key, or there is none in the request',
+  unknown_audience: '`audiences.list` has none of this name',
   invalid_write_key: 'no source has this write key, or there is none in the request',
   not_found: 'there is nothing at this path, or no source has this write key',
   request_timeout: 'the request came too slowly; send it again',
@@ -16,12 +28,12 @@ const meanings = {
   rate_limited: 'the source sends more messages a second than `collector.ratePerSource`',
   headers_too_large: 'more than 16 KiB or 200 header fields',
   internal_error: 'our fault; send it again later',
-  unavailable: 'Kafka did not take the messages, or too much is under way; send it again later',
+  unavailable: 'Kafka did not take it, or too much is under way; send it again later',
 } as const satisfies Partial<Record<ProblemCode, string>>
 
 type DescribedCode = keyof typeof meanings
 
-const schema = (name: keyof typeof schemas) => ({ $ref: `#/components/schemas/${name}` })
+const schema = (name: keyof typeof schemas | keyof typeof operatorSchemas) => ({ $ref: `#/components/schemas/${name}` })
 const json = (content: object) => ({ 'application/json': { schema: content } })
 
 function refusal(...codes: readonly [DescribedCode, ...DescribedCode[]]): object {
@@ -41,6 +53,10 @@ const responses = {
   NotTaken: refusal('invalid_json', 'invalid_body', 'rejected', 'malformed_request'),
   InvalidWriteKey: refusal('invalid_write_key'),
   NotFound: refusal('not_found'),
+  DeletionNotTaken: refusal('invalid_json', 'invalid_body', 'unknown_source', 'malformed_request'),
+  ListNotTaken: refusal('invalid_body', 'malformed_request'),
+  InvalidOperatorKey: refusal('invalid_operator_key'),
+  UnknownAudience: refusal('unknown_audience', 'not_found'),
   Timeout: refusal('request_timeout'),
   TooLarge: refusal('payload_too_large'),
   ExpectationFailed: refusal('expectation_failed'),
@@ -60,6 +76,10 @@ const ofEveryRequest = {
   500: response('InternalError'),
   503: response('Unavailable'),
 }
+
+/** `/:id` → `/{id}` */
+const templateOf = (path: string): string => path.replace(/:(\w+)/, '{$1}')
+const inPath = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } })
 
 const parameters = {
   StrictMode: {
@@ -102,7 +122,7 @@ const settings = {
     summary: 'The settings that SDKs for browsers and mobile apps begin with',
     tags: ['settings'],
     security: [],
-    parameters: [{ name: 'writeKey', in: 'path', required: true, schema: { type: 'string' } }],
+    parameters: [inPath('writeKey')],
     responses: {
       ...ofEveryRequest,
       200: { description: 'A source has this write key.', content: json(schema('Settings')) },
@@ -124,31 +144,86 @@ const document = {
   },
 }
 
-/** The tracking API as OpenAPI 3.1, from the same tables as its routes and answers. */
+const ofOperators = {
+  ...ofEveryRequest,
+  401: response('InvalidOperatorKey'),
+  404: response('NotFound'),
+}
+
+const operatorPaths = {
+  [deletionsPath]: {
+    post: {
+      operationId: 'deleteUsers',
+      summary: 'Delete users, and tell their destinations',
+      tags: ['operators'],
+      security: [{ operator: [] }],
+      requestBody: { required: true, content: json(schema('DeletionRequest')) },
+      responses: {
+        ...ofOperators,
+        202: { description: 'All replicas of Kafka have it.', content: json(schema('DeletionAccepted')) },
+        400: response('DeletionNotTaken'),
+        413: response('TooLarge'),
+      },
+    },
+  },
+  [templateOf(deletionPath)]: {
+    get: {
+      operationId: 'deletion',
+      summary: 'How a deletion goes, by source and destination',
+      tags: ['operators'],
+      security: [{ operator: [] }],
+      parameters: [inPath('id')],
+      responses: { ...ofOperators, 200: { description: 'As of now.', content: json(schema('Deletion')) } },
+    },
+  },
+  [templateOf(syncsPath)]: {
+    post: {
+      operationId: 'syncAudience',
+      summary: 'Tell who is in an audience, or has which value of a computed trait',
+      description:
+        'A body of any length, one user a line; it is read as fast as Kafka takes it. Cut short, or with a wrong line, it takes nobody out.',
+      tags: ['operators'],
+      security: [{ operator: [] }],
+      parameters: [inPath('name'), ...syncParameters],
+      requestBody: memberList,
+      responses: {
+        ...ofOperators,
+        202: { description: 'All replicas of Kafka have all of it.', content: json(schema('SyncTaken')) },
+        400: response('ListNotTaken'),
+        404: response('UnknownAudience'),
+      },
+    },
+  },
+}
+
+/** The tracking API and the operator API as OpenAPI 3.1, from the same tables as its routes and answers. */
 export function openApiDocument(): object {
   return {
     openapi: '3.1.0',
     info: {
       title: 'Hookline tracking API',
       version: '1',
-      summary: 'Takes analytics messages from SDKs that speak the tracking API.',
+      summary:
+        'Takes analytics messages from SDKs that speak the tracking API; and syncs and deletions from operators.',
       description: [
         'A path may end in a slash. Pages of any origin may send.',
         'The write key is the user name of HTTP Basic, else in `X-Write-Key`, else in the body, else in the query.',
+        'Paths for operators answer 404 unless `collector.operatorKey` is configured.',
         'Whatever goes wrong is answered with a JSON object that has `code`, `message` and `error`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [{ name: 'messages' }, { name: 'settings' }],
+    tags: [{ name: 'messages' }, { name: 'settings' }, { name: 'operators' }],
     security: [{ basic: [] }, { header: [] }, { query: [] }, {}],
     paths: {
       ...Object.fromEntries(ingestPaths.map(path => [path.path, ingest(path)])),
-      [settingsPath.replace(':writeKey', '{writeKey}')]: settings,
+      [templateOf(settingsPath)]: settings,
+      ...operatorPaths,
       [documentPath]: document,
     },
     components: {
-      schemas,
+      schemas: { ...schemas, ...operatorSchemas },
       responses,
       parameters,
       requestBodies,
@@ -165,6 +240,7 @@ export function openApiDocument(): object {
           description: 'The write key; a secret may follow behind a colon.',
         },
         query: { type: 'apiKey', in: 'query', name: 'writeKey' },
+        operator: { type: 'http', scheme: 'bearer', description: '`collector.operatorKey`.' },
       },
     },
   }

@@ -27,18 +27,27 @@ export const ingestPaths: readonly IngestPath[] = [...batchPaths, ...callPaths]
 
 export const settingsPath = '/v1/projects/:writeKey/settings'
 export const documentPath = '/openapi.json'
+export const deletionsPath = '/v1/regulations'
+export const deletionPath = '/v1/regulations/:id'
+export const syncsPath = '/v1/audiences/:name/syncs'
 
 const reading = 'GET, HEAD, OPTIONS'
+const writing = 'OPTIONS, POST'
 const methodsByPath = new Map([
-  ...ingestPaths.map(({ path }) => [path, 'OPTIONS, POST'] as const),
+  ...ingestPaths.map(({ path }) => [path, writing] as const),
   [documentPath, reading],
+  [deletionsPath, writing],
 ])
-const settingsPattern = /^\/v1\/projects\/[^/]+\/settings$/
+const methodsByPattern = [
+  [/^\/v1\/projects\/[^/]+\/settings$/, reading],
+  [/^\/v1\/regulations\/[^/]+$/, reading],
+  [/^\/v1\/audiences\/[^/]+\/syncs$/, writing],
+] as const
 
 /** The methods that a path has, as in `Allow`; undefined for one that does not exist. `url` is as in the request line. */
 export function methodsOf(url: string): string | undefined {
   const path = pathOf(url)
-  return methodsByPath.get(path) ?? (settingsPattern.test(path) ? reading : undefined)
+  return methodsByPath.get(path) ?? methodsByPattern.find(([pattern]) => pattern.test(path))?.[1]
 }
 
 /** As the router sees it: without query, double slashes and the one at the end. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CallType } from '../../core/message/message.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import type { OperatorApi } from '../../core/operator-api.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings.ts'
 import type { TrackingApi } from '../../core/tracking-api.ts'
@@ -10,12 +11,15 @@ import { createHttpServer } from './http-server.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
 import { createReservation } from './memory.ts'
 import { openApiDocument } from './openapi.ts'
+import { addOperatorRoutes } from './operator-api.ts'
 import { documentPath, ingestPaths, methodsOf, settingsPath } from './paths.ts'
 import { headerKeyOf, queryKeyOf } from './write-key.ts'
 
 interface Deps {
   readonly listen: ListenAddress
   readonly api: TrackingApi
+  /** Undefined: no operator key is configured. */
+  readonly operator?: OperatorApi | undefined
   /** Largest body, as sent and unpacked. */
   readonly maxBodyBytes: number
   readonly clock: Clock
@@ -36,7 +40,8 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   const { api, maxBodyBytes, clock, metrics } = deps
   const limits = { ...defaultLimits, ...deps.limits }
   const onAnswer = ({ code }: Answer): void => metrics.collectorAnswers.inc({ code })
-  const { app, connections, send, fail, start, stop } = createHttpServer({ ...deps, limits, onAnswer, methodsOf })
+  const server = createHttpServer({ ...deps, limits, onAnswer, methodsOf })
+  const { app, connections, send, fail, start, stop } = server
 
   /** Undefined: the sender has gone. */
   async function take({ raw, query }: FastifyRequest, reply: FastifyReply, type: CallType | undefined) {
@@ -74,6 +79,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     const { writeKey } = request.params
     send(request, reply, api.isWriteKey(writeKey) ? settingsFor(writeKey) : unknownKey())
   })
+  addOperatorRoutes({ ...server, operator: deps.operator, memory: api, maxBodyBytes, limits, clock })
   const document = ok(JSON.stringify(openApiDocument()))
   app.get(documentPath, (request, reply) => send(request, reply, document))
   return { start, stop }

@@ -1,5 +1,9 @@
+import { createMembershipCodec } from '../../adapters/audience-codecs.ts'
 import { createTrackingServer } from '../../adapters/http/tracking-api.ts'
+import { createLogPositions } from '../../adapters/kafka/log-positions.ts'
+import { createReader } from '../../adapters/kafka/reader.ts'
 import { createCollectorService } from '../../services/collector/service.ts'
+import { createOperatorService, type OperatorService } from '../../services/operator/operator-service.ts'
 import type { Foundation, RunningPart } from './foundation.ts'
 
 const mebibyte = 1_048_576
@@ -21,7 +25,8 @@ export async function startCollector(foundation: Foundation): Promise<RunningPar
   })
   // Stopped after the server: what it has let in is answered before.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
-  const server = createTrackingServer({ listen, api: collector, maxBodyBytes, clock, logger, metrics })
+  const operator = await createOperator(foundation)
+  const server = createTrackingServer({ listen, api: collector, operator, maxBodyBytes, clock, logger, metrics })
   let url = ''
   await lifecycle.start({
     name: 'tracking server',
@@ -29,9 +34,26 @@ export async function startCollector(foundation: Foundation): Promise<RunningPar
     async stop() {
       // Whoever asks for readiness is to send elsewhere, for as long as the server still takes what comes.
       collector.lastCall()
+      operator?.stop()
       await server.stop()
     },
   })
   collector.listening()
   return { ...collector, url }
+}
+
+/** Undefined: no operator key is configured. */
+async function createOperator(foundation: Foundation): Promise<OperatorService | undefined> {
+  const { settings, live, kafka, registry, topics, clock, logger } = foundation
+  const { operatorKey } = settings.collector
+  if (operatorKey === undefined) return undefined
+  return createOperatorService({
+    ...foundation,
+    operatorKey,
+    reader: createReader({ kafka, clock, logger }),
+    positions: createLogPositions(kafka),
+    membershipCodec: await createMembershipCodec({ registry, topic: topics.memberships, clock }),
+    routing: () => live().routing,
+    audiences: () => live().audiences,
+  })
 }

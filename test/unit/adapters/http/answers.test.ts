@@ -31,7 +31,11 @@ describe('a refusal', () => {
         status,
         body: `{"success":false,"code":"${code}","message":"Do something else.","error":"Do something else."}`,
       })
-      expect(headers).toEqual({ ...json, ...((status === 429 || status === 503) && { 'retry-after': '1' }) })
+      expect(headers).toEqual({
+        ...json,
+        ...((status === 429 || status === 503) && { 'retry-after': '1' }),
+        ...(code === 'invalid_operator_key' && { 'www-authenticate': 'Bearer' }),
+      })
     },
   )
 

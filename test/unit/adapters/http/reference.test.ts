@@ -5,37 +5,80 @@ import { openApiDocument } from '../../../../src/adapters/http/openapi.ts'
 import { rejectionCodes } from '../../../../src/core/message/message.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
-const reference = read('docs/reference/tracking-api.md')
-const section = (title: string): string => reference.split(/^## /m).find(each => each.startsWith(`${title}\n`)) ?? ''
+const pages = { tracking: read('docs/reference/tracking-api.md'), operators: read('docs/reference/operator-api.md') }
+type Page = keyof typeof pages
+const section = (page: Page, title: string): string =>
+  pages[page].split(/^## /m).find(each => each.startsWith(`${title}\n`)) ?? ''
 /** Everything in backquotes in the first column of a table. */
-const firstColumn = (title: string): string[] =>
-  section(title)
+const firstColumn = (page: Page, title: string): string[] =>
+  section(page, title)
     .split('\n')
     .filter(line => line.startsWith('| `'))
     .flatMap(line => [...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code))
-
-describe('docs/reference/tracking-api.md', () => {
-  it('has the paths of the OpenAPI document, and no others', () => {
-    const { paths } = openApiDocument() as { paths: Record<string, object> }
-    const described = Object.entries(paths).flatMap(([path, operations]) => Object.keys(operations).map(() => path))
-    const shown = firstColumn('Paths')
-      .map(text => text.replace(/^(POST|GET) /, ''))
-      .filter(path => path !== 'OPTIONS')
-    expect(shown.sort()).toEqual(described.sort())
-  })
-
-  it('has every code with its status, but for those of the operators’ API', () => {
-    const rows = [...section('Answers').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [
+const answers = (page: Page): Record<string, number> =>
+  Object.fromEntries(
+    [...section(page, 'Answers').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [
       code,
       Number(status),
-    ])
-    const ofOperators = ['unknown_source', 'invalid_operator_key', 'unknown_audience']
-    expect(Object.fromEntries(rows)).toEqual(
-      Object.fromEntries(Object.entries(problemStatus).filter(([code]) => !ofOperators.includes(code))),
-    )
+    ]),
+  )
+
+interface Operation {
+  readonly tags: readonly string[]
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly responses: Readonly<Record<string, { readonly content?: object }>> }
+}
+const document = openApiDocument() as Document
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.values(methods).map(operation => ({ path, operation, isOperators: operation.tags.includes('operators') })),
+)
+const ofOperators = ['unknown_source', 'invalid_operator_key', 'unknown_audience']
+
+describe.each(['tracking', 'operators'] as const)('docs/reference: the page of the %s API', page => {
+  it('has the paths of the OpenAPI document, and no others', () => {
+    const described = operations.filter(({ isOperators }) => isOperators === (page === 'operators'))
+    const shown = firstColumn(page, 'Paths')
+      .map(text => text.replace(/^(POST|GET) /, ''))
+      .filter(path => path !== 'OPTIONS')
+    expect(shown.sort()).toEqual(described.map(({ path }) => path).sort())
+  })
+
+  it('has codes with their statuses', () => {
+    expect(problemStatus).toMatchObject(answers(page))
+  })
+})
+
+describe('docs/reference/tracking-api.md', () => {
+  it('has every code but those of the operators’ API', () => {
+    const codes = Object.keys(problemStatus).filter(code => !ofOperators.includes(code))
+    expect(Object.keys(answers('tracking')).sort()).toEqual(codes.sort())
   })
 
   it('has every code of a rejected message', () => {
-    expect(firstColumn('Rejected messages').sort()).toEqual([...rejectionCodes].sort())
+    expect(firstColumn('tracking', 'Rejected messages').sort()).toEqual([...rejectionCodes].sort())
+  })
+})
+
+describe('docs/reference/operator-api.md', () => {
+  it('has every code of its operations but those of any HTTP', () => {
+    const codes = operations
+      .filter(({ isOperators }) => isOperators)
+      .flatMap(({ operation }) => Object.values(operation.responses))
+      .flatMap(({ $ref = '' }) => {
+        const response = document.components.responses[$ref.replace('#/components/responses/', '')]
+        return (
+          JSON.stringify(response ?? {})
+            .match(/(?<="enum":\[)[^\]]+/)?.[0]
+            .split(',') ?? []
+        )
+      })
+      .map(code => code.replaceAll('"', ''))
+    const ofAnyHttp = ['expectation_failed', 'headers_too_large', 'internal_error']
+    expect(Object.keys(answers('operators')).sort()).toEqual(
+      [...new Set(codes)].filter(code => !ofAnyHttp.includes(code)).sort(),
+    )
   })
 })

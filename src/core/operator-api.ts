@@ -1,0 +1,51 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { SyncId, SyncMode } from './audience/sync.ts'
+import type { DeletionState, DeletionStatus } from './deletion/status.ts'
+import type { Refusal } from './tracking-api.ts'
+import type { Secret } from './units.ts'
+
+/** The list of a sync did not come to its end. Thrown by `SyncRequest.lines`. */
+export class UploadCutShort extends Error {
+  override readonly name = 'UploadCutShort'
+  readonly code = 'upload_cut_short'
+}
+
+export interface SyncRequest {
+  readonly audience: string
+  readonly mode: SyncMode
+  /** Whether a full sync of nobody is meant. */
+  readonly allowEmpty: boolean
+  /** As they come in; read no faster than Kafka takes them. Throws UploadCutShort. */
+  readonly lines: AsyncIterable<readonly string[]>
+}
+
+export type SyncAnswer =
+  | { readonly kind: 'synced'; readonly syncId: SyncId; readonly received: number }
+  /** Whoever gave the lines knows why. Nobody is taken out. */
+  | { readonly kind: 'cut_short' }
+  | Refusal
+
+export type DeletionAnswer =
+  /** All of it is acknowledged. */
+  { readonly kind: 'accepted'; readonly id: string; readonly status: DeletionState } | Refusal
+
+export type DeletionFound = { readonly kind: 'found'; readonly status: DeletionStatus } | Refusal
+
+/** What stands behind the routes of the operator API. */
+export interface OperatorApi {
+  /** Takes as long whatever the key is. */
+  isOperatorKey(key: string): boolean
+  /** `input`: a deletion request as it was parsed from JSON. */
+  deleteUsers(input: unknown): Promise<DeletionAnswer>
+  findDeletion(id: string): Promise<DeletionFound>
+  /** Undefined: there is an audience of this name. */
+  refuseAudience(name: string): Refusal | undefined
+  sync(request: SyncRequest): Promise<SyncAnswer>
+}
+
+/** Compares digests: neither the length of a key nor how much of it is right shows in the time it takes. */
+export function createKeyCheck(key: Secret): (given: string) => boolean {
+  const digestOf = (text: string): Buffer => Buffer.from(hash('sha256', text), 'hex')
+  const right = digestOf(key.reveal())
+  return given => timingSafeEqual(digestOf(given), right)
+}

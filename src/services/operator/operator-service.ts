@@ -1,0 +1,146 @@
+import type { AudienceDirectory } from '../../core/audience/directory.ts'
+import type { AudienceInput } from '../../core/audience/input.ts'
+import type { MembershipRecord } from '../../core/audience/record.ts'
+import { newSyncId } from '../../core/audience/sync.ts'
+import { deletionOf, parseDeletionRequest } from '../../core/deletion/request.ts'
+import { DeletionTally } from '../../core/deletion/status.ts'
+import type { Routing } from '../../core/delivery/route.ts'
+import {
+  createKeyCheck,
+  type DeletionAnswer,
+  type OperatorApi,
+  type SyncAnswer,
+  type SyncRequest,
+  UploadCutShort,
+} from '../../core/operator-api.ts'
+import type { Clock, EventCodec, Logger, LogPositions, LogProducer, TopicReader, ValueCodec } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { type Refusal, refusal } from '../../core/tracking-api.ts'
+import { assertNever, type Secret } from '../../core/units.ts'
+import type { Marks } from '../deletion/marks.ts'
+import { carryOutDeletion } from './deletion.ts'
+import { createFindDeletion } from './find-deletion.ts'
+import { newestSync } from './memberships.ts'
+import { type SyncReport, writeSync } from './sync.ts'
+
+export interface OperatorDeps {
+  readonly operatorKey: Secret
+  readonly producer: LogProducer
+  readonly reader: TopicReader
+  readonly positions: Pick<LogPositions, 'ends'>
+  readonly marks: Pick<Marks, 'update'>
+  readonly codec: Pick<EventCodec, 'encode'>
+  readonly inputCodec: Pick<ValueCodec<AudienceInput>, 'encode'>
+  readonly membershipCodec: ValueCodec<MembershipRecord>
+  readonly topics: TopicNames
+  readonly routing: () => Routing
+  readonly audiences: () => AudienceDirectory
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What operators ask of a running collector. */
+export interface OperatorService extends OperatorApi {
+  /** Ends uploads: they may take longer than a process has left. */
+  stop(): void
+}
+
+export function createOperatorService(deps: OperatorDeps): OperatorService {
+  const { producer, reader, marks, topics, routing, audiences, clock, logger } = deps
+  const { encode: encodeInput } = deps.inputCodec
+  const find = createFindDeletion(reader, topics.deletions)
+  const stopping = new AbortController()
+  const memberships = { reader, topic: topics.memberships, codec: deps.membershipCodec }
+
+  /** All that can go wrong here is Kafka's, and may be better later. */
+  async function asked<T>(what: string, work: () => Promise<T>): Promise<T | Refusal> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof UploadCutShort) throw error
+      logger.error({ error: error instanceof Error ? error.message : String(error) }, `${what} failed`)
+      return kafkaUnavailable
+    }
+  }
+
+  async function deleteUsers(input: unknown): Promise<DeletionAnswer> {
+    const parsed = parseDeletionRequest(input, routing())
+    if (parsed.kind === 'refused') return refusal(parsed.code, parsed.message)
+    const { request } = parsed
+    const record = deletionOf(request, clock.id(), clock.now(), routing())
+    const encodings = { encodeEvent: deps.codec.encode, encodeInput }
+    return asked('deletion', async () => {
+      await carryOutDeletion({ producer, topics, marks, ...encodings }, request, record)
+      const { id, status } = new DeletionTally(record).status()
+      const sources = record.sources.map(source => source.id)
+      logger.info({ id, users: record.users, suppress: request.suppress, sources }, 'deletion accepted')
+      return { kind: 'accepted', id, status }
+    })
+  }
+
+  function refuseAudience(name: string): Refusal | undefined {
+    return audiences().has(name)
+      ? undefined
+      : refusal('unknown_audience', 'No audience in the configuration has this name: see audiences.list.')
+  }
+
+  async function sync({ audience: name, mode, allowEmpty, lines }: SyncRequest): Promise<SyncAnswer> {
+    const audience = audiences().get(name)
+    if (audience === undefined) return refuseAudience(name) as Refusal
+    const partitions = async (): Promise<number> => (await deps.positions.ends(topics.audienceInput)).length
+    const writing = { producer, topic: topics.audienceInput, partitions, encodeInput }
+    try {
+      return await asked('audience sync', async () => {
+        const syncId = newSyncId(clock.now(), clock.id(), await newestSync(memberships, name))
+        const { signal } = stopping
+        const report = await writeSync(writing, lines, { audience, mode, syncId, allowEmpty, signal })
+        const { received, end } = report
+        logger.info({ audience: name, mode, syncId, received, end: end.kind }, 'audience sync')
+        return answerTo(report)
+      })
+    } catch (error) {
+      if (!(error instanceof UploadCutShort)) throw error
+      logger.warn({ audience: name, mode, why: error.message }, 'audience sync cut short; nobody is taken out')
+      return { kind: 'cut_short' }
+    }
+  }
+
+  return {
+    isOperatorKey: createKeyCheck(deps.operatorKey),
+    deleteUsers,
+    findDeletion: id =>
+      asked('looking a deletion up', async () => {
+        const known = await find(id)
+        return known === undefined ? noDeletion : { kind: 'found', status: known.status }
+      }),
+    refuseAudience,
+    sync,
+    stop: () => stopping.abort(),
+  }
+}
+
+function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
+  switch (end.kind) {
+    case 'ended':
+      return { kind: 'synced', syncId, received }
+    case 'refused':
+      return refusal(
+        'invalid_body',
+        `L${end.message.slice(1)}. Nobody is taken out: mend it and send the whole list again.`,
+      )
+    case 'empty':
+      return refusal(
+        'invalid_body',
+        'The list names nobody, which would take everybody out: send allowEmpty=true if that is meant.',
+      )
+    case 'interrupted':
+      return refusal('unavailable', 'This process is ending: send the whole list again.', { retryAfter: 1 })
+    default:
+      return assertNever(end)
+  }
+}
+
+const kafkaUnavailable = refusal('unavailable', 'Kafka cannot be used at present: send all of it again.', {
+  retryAfter: 5,
+})
+const noDeletion = refusal('not_found', 'There is no deletion with this id.')

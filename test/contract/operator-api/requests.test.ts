@@ -1,0 +1,183 @@
+import { gzipSync } from 'node:zlib'
+import { describe } from '@jest/globals'
+import { type ExpectedAnswer, problem, raw } from '../../support/collector-cases.ts'
+import { basic, chunked, post, request } from '../../support/http-bytes.ts'
+import { ask, asOperator, noKey, type OperatorCase, operatorCases } from '../../support/operator-cases.ts'
+
+const body = '{"userIds":["ada"]}'
+const accepted: ExpectedAnswer = { status: 202, body: '{"id":"d-1","status":"running"}' }
+const found: ExpectedAnswer = {
+  status: 200,
+  body: '{"id":"d-1","status":"finished","createdAt":"2026-03-01T00:00:00.000Z","sources":[]}',
+}
+const synced = (received: number): ExpectedAnswer => ({ status: 202, body: `{"syncId":7,"received":${received}}` })
+const post1 = 'POST /v1/regulations'
+const sync = 'POST /v1/audiences/Shoppers/syncs'
+const routes = [post1, 'GET /v1/regulations/d-1', sync]
+
+describe('the key', () => {
+  operatorCases([
+    ...routes.flatMap((line): OperatorCase[] => [
+      raw(`${line} without one`, request(line), noKey),
+      raw(`${line} with another one`, request(line, { Authorization: 'Bearer operator-keys' }), noKey),
+    ]),
+    raw('as a write key', request(post1, { Authorization: basic('operator-key') }, body), noKey),
+    raw('in the write key’s header', request(post1, { 'X-Write-Key': 'operator-key' }, body), noKey),
+    raw('in the query', request(`${post1}?writeKey=operator-key`, {}, body), noKey),
+    raw('an empty one', request(post1, { Authorization: 'Bearer ' }, body), noKey),
+    raw('a part of it', request(post1, { Authorization: 'Bearer operator' }, body), noKey),
+    raw('two words', request(post1, { Authorization: 'Bearer operator-key operator-key' }, body), noKey),
+    {
+      ...raw('the scheme in any case', request(post1, { Authorization: 'bEARER   operator-key ' }, body), accepted),
+      asked: [`delete ${body}`],
+    },
+    raw('no body is asked for before it is known', request(sync, { Expect: '100-continue', 'Content-Length': '9' }), {
+      ...noKey,
+      close: true,
+    }),
+    raw('what it has to do with paths that do not exist', ask('GET /v1/regulations/d-1/x'), problem(404, 'not_found')),
+  ])
+})
+
+describe('without a key in the configuration there is no such API', () => {
+  operatorCases(
+    routes.map(line => raw(line, ask(line, body), problem(404, 'not_found'))),
+    { hasKey: false },
+  )
+})
+
+describe('deletions', () => {
+  operatorCases(
+    [
+      { ...raw('are accepted', ask(post1, body), accepted), asked: [`delete ${body}`] },
+      {
+        ...raw('with a slash at the end', ask('POST /v1/regulations/', body), accepted),
+        asked: [`delete ${body}`],
+      },
+      { ...raw('in gzip', ask(post1, gzipSync(body)), accepted), asked: [`delete ${body}`] },
+      {
+        ...raw(
+          'in chunks',
+          [ask(post1, '', { 'Transfer-Encoding': 'chunked' }), chunked('{"userIds"', ':["ada"]}')],
+          accepted,
+        ),
+        asked: [`delete ${body}`],
+      },
+      {
+        ...raw(
+          'when told to go on',
+          [ask(post1, '', { Expect: '100-continue', 'Content-Length': `${body.length}` }), body],
+          accepted,
+          {
+            interim: [100],
+          },
+        ),
+        asked: [`delete ${body}`],
+      },
+      raw('are JSON', ask(post1, '{"userIds":'), problem(400, 'invalid_json')),
+      raw('are something', ask(post1), problem(400, 'invalid_json')),
+      raw('have a bounded size', ask(post1, 'x'.repeat(2_000)), problem(413, 'payload_too_large')),
+      raw(
+        'are read by POST',
+        ask('GET /v1/regulations'),
+        problem(405, 'method_not_allowed', { headers: { allow: 'OPTIONS, POST' } }),
+      ),
+      raw('say so', ask('OPTIONS /v1/regulations'), { status: 204, headers: { allow: 'OPTIONS, POST' } }),
+      { ...raw('can be asked about', ask('GET /v1/regulations/d-1'), found), asked: ['find d-1'] },
+      {
+        ...raw('by HEAD, too', ask('HEAD /v1/regulations/d-1'), { status: 200, body: '', method: 'HEAD' }),
+        asked: ['find d-1'],
+      },
+      {
+        ...raw('but for those that nobody asked for', ask('GET /v1/regulations/d%202'), problem(404, 'not_found')),
+        asked: ['find d 2'],
+      },
+      raw(
+        'and are never taken back',
+        ask('DELETE /v1/regulations/d-1'),
+        problem(405, 'method_not_allowed', { headers: { allow: 'GET, HEAD, OPTIONS' } }),
+      ),
+    ],
+    { maxBodyBytes: 1_000 },
+  )
+})
+
+describe('syncs', () => {
+  const shoppers = 'sync Shoppers full'
+  operatorCases([
+    { ...raw('are taken', ask(sync, 'ada\nbob\n'), synced(2)), asked: [shoppers], lines: ['ada', 'bob'] },
+    {
+      ...raw(
+        'of an audience whose name has spaces',
+        ask('POST /v1/audiences/First%20time%20shopper/syncs', 'ada'),
+        synced(1),
+      ),
+      asked: ['sync First time shopper full'],
+      lines: ['ada'],
+    },
+    {
+      ...raw('of one whose name has a slash', ask('POST /v1/audiences/a%2Fb/syncs', 'ada'), synced(1)),
+      asked: ['sync a/b full'],
+      lines: ['ada'],
+    },
+    {
+      ...raw('partial', ask(`${sync}?mode=partial`, 'ada'), synced(1)),
+      asked: ['sync Shoppers partial'],
+      lines: ['ada'],
+    },
+    {
+      ...raw('of nobody, when that is meant', ask(`${sync}?mode=full&allowEmpty=true`), synced(0)),
+      asked: ['sync Shoppers full allowEmpty'],
+    },
+    { ...raw('in gzip', ask(sync, gzipSync('ada\nbob')), synced(2)), asked: [shoppers], lines: ['ada', 'bob'] },
+    {
+      ...raw(
+        'in chunks that cut lines',
+        [ask(sync, '', { 'Transfer-Encoding': 'chunked' }), chunked('a', 'da\nb', 'ob')],
+        synced(2),
+      ),
+      asked: [shoppers],
+      lines: ['ada', 'bob'],
+    },
+    {
+      ...raw(
+        'when told to go on',
+        [ask(sync, '', { Expect: '100-continue', 'Content-Length': '3' }), 'ada'],
+        synced(1),
+        {
+          interim: [100],
+        },
+      ),
+      asked: [shoppers],
+      lines: ['ada'],
+    },
+    {
+      ...raw('of any size', ask(sync, 'ada\n'.repeat(50_000)), synced(50_000)),
+      asked: [shoppers],
+      lines: Array<string>(50_000).fill('ada'),
+    },
+    {
+      ...raw('one after the other', [ask(sync, 'ada'), ask(sync, 'bob')], [synced(1), synced(2)]),
+      asked: [shoppers, shoppers],
+      lines: ['ada', 'bob'],
+    },
+    raw(
+      'of an unknown audience',
+      post('/v1/audiences/Nobody/syncs', asOperator, 'ada'),
+      problem(404, 'unknown_audience'),
+    ),
+    raw(
+      'of an unknown audience, before the list is sent',
+      ask('POST /v1/audiences/Nobody/syncs', '', { Expect: '100-continue', 'Content-Length': '9' }),
+      problem(404, 'unknown_audience', { close: true }),
+    ),
+    ...['?mode=all', '?mode=', '?mod=partial', '?mode=full&mode=partial', '?allowEmpty=1', '?mode=full&x'].map(query =>
+      raw(`with ${query}`, ask(sync + query, 'ada'), problem(400, 'invalid_body')),
+    ),
+    raw(
+      'are sent by POST',
+      ask('PUT /v1/audiences/Shoppers/syncs'),
+      problem(405, 'method_not_allowed', { headers: { allow: 'OPTIONS, POST' } }),
+    ),
+  ])
+})

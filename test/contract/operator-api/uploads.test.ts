@@ -1,0 +1,160 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { durationMs } from '../../../src/core/units.ts'
+import { briefly, expectAnswer, problem, raw, startCollector } from '../../support/collector-cases.ts'
+import { chunk } from '../../support/http-bytes.ts'
+import { ask, operatorCases } from '../../support/operator-cases.ts'
+import { ScriptedOperatorApi } from '../../support/scripted-operator-api.ts'
+import { ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
+import { connect, type Wire } from '../../support/wire.ts'
+
+const sync = 'POST /v1/audiences/Shoppers/syncs'
+const asked = ['sync Shoppers full']
+const ofLength = (length: number): Buffer => ask(sync, '', { 'Content-Length': String(length) })
+const inChunks = ask(sync, '', { 'Transfer-Encoding': 'chunked' })
+
+describe('a list that does not come to its end is cut short', () => {
+  const limits = { progress: { bytes: 64, within: durationMs(150) } }
+  const malformed = problem(400, 'malformed_request', { close: true })
+  const broken = { asked, lines: ['ada'], cutShort: 'malformed_request' }
+  operatorCases(
+    [
+      {
+        ...raw('by the sender, who closes its side', [ofLength(100), 'ada\n'], malformed, { end: true }),
+        ...broken,
+      },
+      {
+        ...raw('by the sender, who resets', [ofLength(100), wire => wire.reset()], []),
+        asked,
+        cutShort: 'the sender has gone',
+      },
+      {
+        ...raw('by the sender, between two chunks', [inChunks, chunk('ada\nbo')], malformed, { end: true }),
+        ...broken,
+      },
+      {
+        ...raw('by silence', [ofLength(100), 'ada\n'], problem(408, 'request_timeout', { close: true })),
+        asked,
+        lines: ['ada'],
+        cutShort: 'request_timeout',
+      },
+      {
+        ...raw('by a chunk that is none', [inChunks, chunk('ada\n'), 'xyz\r\n'], malformed),
+        ...broken,
+      },
+      {
+        ...raw('by damaged gzip', ask(sync, gzipSync('ada\nbob\n').subarray(0, -4)), problem(400, 'invalid_body')),
+        asked,
+        lines: ['ada', 'bob'],
+        cutShort: 'gzip cannot be unpacked: unexpected end of file',
+      },
+    ],
+    { limits },
+  )
+})
+
+describe('a list that is refused while it comes in', () => {
+  const refused = problem(400, 'invalid_body', { close: true })
+  operatorCases([
+    { ...raw('is answered at once', [ofLength(1_000_000), 'wrong\n'], refused), asked, lines: ['wrong'] },
+    {
+      ...raw(
+        'also when its sender does not read meanwhile',
+        [ofLength(4_000_000), 'wrong\n', 'x'.repeat(3_999_994)],
+        refused,
+      ),
+      asked,
+      lines: ['wrong'],
+    },
+    { ...raw('whole', ask(sync, 'wrong\n'), refused), asked, lines: ['wrong'] },
+  ])
+})
+
+describe('a list takes its time', () => {
+  const limits = {
+    ...{ requestTimeout: durationMs(200), headTimeout: durationMs(200), checkEvery: durationMs(20) },
+    ...{ progress: { bytes: 64, within: durationMs(2_000) }, linger: briefly },
+  }
+  const operator = new ScriptedOperatorApi()
+  const api = new ScriptedTrackingApi()
+  let collector: Awaited<ReturnType<typeof startCollector>>
+  beforeAll(async () => {
+    collector = await startCollector(api, { operator, limits })
+  })
+  afterAll(() => collector.stop())
+  afterEach(() => {
+    operator.forget()
+    api.forget()
+  })
+
+  it('longer than any other request may, as long as it comes', async () => {
+    const wire = await connect(collector.url)
+    await wire.send(ofLength(40))
+    for (let piece = 0; piece < 10; piece++) {
+      await new Promise(resolve => setTimeout(resolve, 60))
+      await wire.send('ada\n')
+    }
+    expectAnswer(await wire.answer(), { status: 202, body: '{"syncId":7,"received":10}' })
+    // The connection is as good as ever, and its next request has no more time than others.
+    await wire.send('POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n')
+    expectAnswer(await wire.answer(), problem(408, 'request_timeout', { close: true }))
+    wire.reset()
+  })
+
+  it('that Kafka needs for it is not the sender’s', async () => {
+    const goOn = operator.holdBack()
+    const wire = await connect(collector.url)
+    await wire.send(ask(sync, 'ada\n'))
+    await operator.until(() => operator.asked.length > 0)
+    await new Promise(resolve => setTimeout(resolve, 400))
+    goOn()
+    expectAnswer(await wire.answer(), { status: 202, body: '{"syncId":7,"received":1}' })
+    wire.reset()
+  })
+
+  it('and no memory: its sender waits while nothing is read', async () => {
+    const goOn = operator.holdBack()
+    const wire = await connect(collector.url)
+    const piece = `${'x'.repeat(1_023)}\n`.repeat(64)
+    const pieces = 400
+    await wire.send(ofLength(piece.length * pieces))
+    let sent = 0
+    const sending = (async () => {
+      for (; sent < pieces; sent++) await wire.send(piece)
+    })()
+    await operator.until(() => operator.asked.length > 0)
+    await untilStill(() => sent)
+    // 25 MiB are to be sent; only what the kernel takes has gone.
+    expect(sent).toBeLessThan(pieces / 2)
+    const before = process.memoryUsage().arrayBuffers
+    goOn()
+    await sending
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(12 * 1_048_576)
+    expectAnswer(await wire.answer(), { status: 202, body: `{"syncId":7,"received":${64 * pieces}}` })
+    wire.reset()
+  }, 30_000)
+
+  it('only so many at once: the others are to come again', async () => {
+    api.budget = 10 * 1_048_576
+    const goOn = operator.holdBack()
+    const first = await connect(collector.url)
+    await first.send(ask(sync, 'ada\n'))
+    await operator.until(() => operator.asked.length > 0)
+    const second = await connect(collector.url)
+    await second.send(ask(sync, 'bob\n'))
+    expectAnswer(await second.answer(), problem(503, 'unavailable'))
+    goOn()
+    expectAnswer(await first.answer(), { status: 202, body: '{"syncId":7,"received":1}' })
+    expect(api.reserved).toBe(0)
+    for (const wire of [first, second] as Wire[]) wire.reset()
+  })
+})
+
+/** Until a number has not changed for some turns of the loop, which also lets sockets drain. */
+async function untilStill(value: () => number): Promise<void> {
+  for (let before = -1, still = 0; still < 20; ) {
+    await new Promise(resolve => setTimeout(resolve, 10))
+    still = value() === before ? still + 1 : 0
+    before = value()
+  }
+}
