@@ -10,7 +10,7 @@ export interface CommandEntry {
 }
 
 /** Every command, in the order of the help. */
-const commands: readonly CommandEntry[] = [
+export const commandEntries: readonly CommandEntry[] = [
   {
     name: 'audience',
     summary: 'sync audiences and computed traits, and see how they stand',
@@ -93,7 +93,7 @@ const examples = [
 export async function runProgram(
   argv: readonly string[],
   io: CommandIo,
-  entries: readonly CommandEntry[] = commands,
+  entries: readonly CommandEntry[] = commandEntries,
 ): Promise<ExitCode> {
   try {
     const program = await programFor(argv, io, entries)

@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import ajvModule from 'ajv'
+import avsc from 'avsc'
+import { parse } from 'yaml'
+import { rejectedRecord } from '../../../src/core/collector/rejected-record.ts'
+import { encodeMarks } from '../../../src/core/deletion/marks.ts'
+import {
+  deletionKey,
+  deletionOutcomeKey,
+  encodeDeletion,
+  encodeDeletionOutcome,
+} from '../../../src/core/deletion/status.ts'
+import { deadLetterRecord, retryRecord } from '../../../src/core/delivery/carried.ts'
+import { parseDeadLetter } from '../../../src/core/delivery/dead-letter.ts'
+import { deadLetterReasons } from '../../../src/core/delivery/outcome.ts'
+import { wayBack } from '../../../src/core/delivery/replay.ts'
+import { createRouting } from '../../../src/core/delivery/route.ts'
+import type { OutgoingRecord } from '../../../src/core/ports.ts'
+import { delivery } from '../../../src/core/settings/schema.ts'
+import { tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
+import { MarkWrites } from '../../../src/services/deletion/mark-writes.ts'
+import { carriedOf, duration, recordOf, start } from '../../support/deliveries.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { checkout } from '../../support/pages.ts'
+import { ScriptedProducer } from '../../support/scripted-producer.ts'
+
+/* schemas/asyncapi.yaml against the specification of AsyncAPI, and against what the code writes. */
+
+/** A part of the document; whoever knows that it is no mapping casts it. */
+interface Json {
+  readonly [name: string]: Json
+}
+
+const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
+const document = parse(read('schemas/asyncapi.yaml')) as Json
+const ajv = new ajvModule.Ajv({ logger: false, strict: false, allErrors: true })
+
+/** What a reference within the document stands for. */
+const at = (pointer: string): Json | undefined =>
+  pointer
+    .replace(/^#\//, '')
+    .split('/')
+    .reduce<Json | undefined>((node, name) => node?.[name], document)
+
+function referencesIn(node: unknown): readonly string[] {
+  if (typeof node !== 'object' || node === null) return []
+  return Object.entries(node).flatMap(([name, value]) => (name === '$ref' ? [String(value)] : referencesIn(value)))
+}
+
+const channels = Object.entries(document['channels'] as Json)
+const messageOf = (name: string): Json => at(`#/components/messages/${name}`) as Json
+
+describe('the document', () => {
+  it('is one of AsyncAPI 3.0, Kafka bindings included', () => {
+    const require = createRequire(import.meta.url)
+    const validate = ajv.compile(require('@asyncapi/specs/schemas/3.0.0-without-$id.json'))
+    expect([validate(document), validate.errors]).toEqual([true, null])
+    // And would not pass as anything.
+    expect(validate({ ...document, asyncapi: '2.6.0' })).toBe(false)
+    expect(validate({ ...document, channels: { events: { bindings: { kafka: { partitions: 'many' } } } } })).toBe(false)
+  })
+
+  it('has no reference to nothing', () => {
+    const references = [...new Set(referencesIn(document))]
+    expect(references.length).toBeGreaterThan(20)
+    const inside = references.filter(each => each.startsWith('#'))
+    expect(inside.filter(each => at(each) === undefined)).toEqual([])
+    for (const file of references.filter(each => !each.startsWith('#')))
+      expect(() => avsc.Type.forSchema(JSON.parse(read(join('schemas', file))))).not.toThrow()
+  })
+
+  it('has no message that stands on no topic, and names what each operation sends or receives by its channel', () => {
+    const shown = channels.flatMap(([, channel]) => referencesIn(channel['messages']))
+    const all = Object.keys(at('#/components/messages') ?? {}).map(name => `#/components/messages/${name}`)
+    expect([...new Set(shown)].sort()).toEqual(all.sort())
+    for (const operation of Object.values(document['operations'] as Json)) {
+      const channel = operation['channel']?.['$ref']
+      for (const message of referencesIn(operation['messages'])) expect(message).toMatch(`${channel}/messages/`)
+    }
+  })
+})
+
+describe('topics', () => {
+  const { schedule } = delivery.parse({})
+  const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule)
+  const addressOf = (name: string): string => (topicNames('hookline').tierOf(name) ? 'hookline.retry.{tier}' : name)
+
+  it('are those of an installation', () => {
+    const shown = channels.map(([, channel]) => String(channel['address']))
+    expect(shown.sort()).toEqual([...new Set(specs.map(({ name }) => addressOf(name)))].sort())
+    expect(at('#/channels/retry/parameters/tier/enum')).toEqual(
+      tiersOf(schedule).map(tier => topicNames('').retry(tier).replace('.retry.', '')),
+    )
+  })
+
+  it.each(specs.map(spec => ({ name: spec.name, spec })))('$name is set up as it says', ({ name, spec }) => {
+    const [, channel] = channels.find(([, each]) => String(each['address']) === addressOf(name))!
+    const { partitions, replicas, topicConfiguration } = (channel['bindings'] as Json)['kafka'] as Json
+    const text = ([key, value]: [string, unknown]) => [key, Array.isArray(value) ? value.join(',') : String(value)]
+    expect([partitions, replicas]).toEqual([spec.partitions, spec.replicationFactor])
+    expect(Object.fromEntries(Object.entries(topicConfiguration as Json).map(text))).toEqual(topicConfig(spec))
+  })
+
+  it('of which the registry has a schema are those of schemas/', () => {
+    const subjects = Object.values(at('#/components/messages') as Json).flatMap(
+      message => message['bindings']?.['kafka']?.['x-registry-subject'] ?? [],
+    )
+    expect([...new Set(subjects)].sort()).toEqual([
+      'hookline.audience-input-value',
+      'hookline.audience-memberships-value',
+      'hookline.events-value',
+    ])
+  })
+})
+
+/** Holds a record against the message that it should be; both ways, so that nothing stands there that is never written. */
+function expectHeaders(name: string, records: readonly OutgoingRecord[]): void {
+  const headers = messageOf(name)['headers'] as Json
+  const validate = ajv.compile(headers)
+  for (const record of records) expect([validate(record.headers), validate.errors]).toEqual([true, null])
+  const written = new Set(records.flatMap(record => Object.keys(record.headers)))
+  expect([...written].sort()).toEqual(Object.keys(headers['properties'] ?? {}).sort())
+}
+
+describe('headers are those that the code writes', () => {
+  const carried = carriedOf({
+    attempt: 2,
+    outcomes: 'http_4xx,http_5xx',
+    refusedWebhooks: ['0badcafe'],
+    reason: 'http_5xx',
+  })
+  const event = recordOf({ key: Buffer.from('u-17') })
+
+  it('retry', () => expectHeaders('retry', [retryRecord(event, carried)]))
+
+  it('deadLetter', () =>
+    expectHeaders('deadLetter', [
+      ...deadLetterReasons.map(reason => deadLetterRecord(event, carried, reason)),
+      deadLetterRecord({ ...event, key: null, value: null }, undefined, 'undecodable'),
+      deadLetterRecord(event, undefined, 'invalid_message', 'missing_event'),
+    ]))
+
+  it('suppression', () => {
+    const producer = new ScriptedProducer()
+    const writes = new MarkWrites({ producer, topic: 't', clock: new ManualClock(), held: () => undefined })
+    const mark = { source: undefined, deletedAt: start, isSuppressed: true }
+    void writes.update('u-17', () => [mark])
+    expectHeaders('suppression', producer.records('t'))
+  })
+
+  it('event, put back', () => {
+    const topics = topicNames('hookline')
+    const dead = recordOf({
+      ...deadLetterRecord(event, undefined, 'undecodable'),
+      topic: topics.deadLetter,
+      partition: 0,
+    })
+    const routing = createRouting({ sources: [], destinations: [] })
+    const policy = { window: duration('4h'), tiers: [duration('10s')] }
+    const way = wayBack(dead, parseDeadLetter(dead), { topics, routing, policy }, start)
+    expect(way.kind).toBe('event')
+    if (way.kind === 'event') expectHeaders('event', [way.copy])
+  })
+})
+
+function expectValue(name: string, key: string | null, values: readonly string[]): void {
+  const message = messageOf(name)
+  const validate = ajv.compile(message['payload'] as Json)
+  for (const value of values) expect([value, validate(JSON.parse(value)), validate.errors]).toEqual([value, true, null])
+  const written = new Set(values.flatMap(value => Object.keys(JSON.parse(value))))
+  expect([...written].sort()).toEqual(Object.keys(message['payload']?.['properties'] ?? {}).sort())
+  const keySchema = message['bindings']?.['kafka']?.['key'] as Json
+  expect(ajv.validate(keySchema, key)).toBe(true)
+  const example = (keySchema['examples'] as unknown as readonly string[])[0]!
+  // Of a key that is JSON the example has as many members.
+  if (key?.startsWith('[')) expect(JSON.parse(key)).toHaveLength(JSON.parse(example).length)
+}
+
+describe('JSON values are those that the code writes', () => {
+  const id = '4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11'
+
+  it('rejected', () => {
+    const rejected = {
+      source: 'web',
+      code: 'missing_event',
+      message: 'Give event.',
+      index: 3,
+      receivedAt: start,
+      text: '{}',
+    } as const
+    const records = ['m-1', undefined].map(messageId => rejectedRecord({ ...rejected, messageId }))
+    const values = records.map(({ value }) => String(value))
+    for (const { key } of records) expectValue('rejected', key?.toString() ?? null, values)
+  })
+
+  it('suppression', () => {
+    const mark = { deletedAt: start, isSuppressed: true }
+    expectValue('suppression', 'u-17', [
+      encodeMarks([
+        { source: undefined, ...mark },
+        { source: 'web', ...mark },
+      ]),
+    ])
+  })
+
+  it('deletion', () => {
+    const record = {
+      id,
+      createdAt: start,
+      users: 2,
+      isSuppressed: false,
+      sources: [{ id: 'web', destinations: ['crm'] }],
+    }
+    expectValue('deletion', deletionKey(id), [encodeDeletion(record)])
+  })
+
+  it('deletionOutcome', () => {
+    const of = { request: id, source: 'web', destination: 'crm', userId: 'u-17' }
+    expectValue('deletionOutcome', deletionOutcomeKey({ ...of, result: 'delivered', reason: undefined }), [
+      encodeDeletionOutcome({ ...of, result: 'delivered', reason: undefined }),
+      encodeDeletionOutcome({ ...of, result: 'undelivered', reason: 'retries_exhausted' }),
+      encodeDeletionOutcome({ ...of, result: 'undelivered', reason: 'disabled' }),
+    ])
+  })
+})

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { loadedCommands, variables } from '../../../deploy/reference/commands.ts'
+import { table } from '../../../deploy/reference/markdown.ts'
+import { configurationRules } from '../../../deploy/reference/rules.ts'
+import { liveKeys } from '../../../src/core/settings/change.ts'
+import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
+import { checkout, pageAt } from '../../support/pages.ts'
+
+/* What the generated pages are made from is in the code; here is what their own texts say of it. */
+
+const source = (path: string): string => readFileSync(join(checkout, path), 'utf8')
+const configuration = pageAt('docs/reference/configuration.md').text
+const commands = pageAt('docs/reference/commands.md').text
+const sectionsOf = (text: string): readonly (readonly [string, string])[] =>
+  text
+    .split(/^## /m)
+    .slice(1)
+    .map(each => [each.slice(0, each.indexOf('\n')), each] as const)
+
+interface Node {
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly items?: Node
+}
+
+function pathsOf({ properties = {}, items }: Node, path: string): readonly string[] {
+  const own = Object.entries(properties).flatMap(([key, node]) => [`${path}${key}`, ...pathsOf(node, `${path}${key}.`)])
+  return [...own, ...(items === undefined ? [] : pathsOf(items, path.replace(/\.$/, '[].')))]
+}
+
+describe('configuration.md', () => {
+  it('has every key once', () => {
+    const mappings = ['kafka', 'topics', 'registry', 'collector', 'ops', 'network', 'delivery', 'payload', 'audiences']
+    const keys = pathsOf(configurationJsonSchema() as Node, '').filter(key => key !== '$schema')
+    const rows = [...configuration.matchAll(/^\| `([^`]+)`/gm)].map(([, key]) => key)
+    expect(rows.sort()).toEqual(keys.filter(key => !mappings.includes(key)).sort())
+  })
+
+  it('says of each part whether it is live', () => {
+    const live = sectionsOf(configuration)
+      .filter(([, text]) => /\bLive\./.test(text))
+      .map(([title]) => title)
+    expect(live.sort()).toEqual([...liveKeys, 'destinationsFrom'].sort())
+  })
+
+  it('has every rule that is held', () => {
+    const [, names = ''] =
+      /^const rules: readonly Rule\[\] = \[(.*?)\]/ms.exec(source('src/core/settings/draft.ts')) ?? []
+    const held = [...names.matchAll(/\w+/g)].map(([name]) => name)
+    expect(held.length).toBeGreaterThan(10)
+    expect([...held, 'secretsGivenOnce'].sort()).toEqual(Object.keys(configurationRules).sort())
+  })
+})
+
+describe('commands.md', () => {
+  it('has every variable that a command reads from the environment', () => {
+    const files = [
+      'src/main.ts',
+      ...readdirSync(join(checkout, 'src/app'), { recursive: true, encoding: 'utf8' }).map(name => `src/app/${name}`),
+    ]
+    const read = files
+      .filter(name => name.endsWith('.ts'))
+      .flatMap(name => [...source(name).matchAll(/env\[?'?\(?'?([A-Z][A-Z_]+)/g)].map(([, variable]) => variable))
+    expect([...new Set(read)].sort()).toEqual(Object.keys(variables).sort())
+  })
+
+  it('has every command, in each its options, and examples that it could have been given', async () => {
+    const all = (await loadedCommands()).flatMap(({ command }) => [command, ...command.commands])
+    expect(all.length).toBeGreaterThan(20)
+    for (const command of all) {
+      const words = command.parent ? ['hookline', command.parent.name(), command.name()] : ['hookline', command.name()]
+      const title = `${'#'.repeat(words.length)} ${words.join(' ')}\n`
+      expect(commands).toContain(title)
+      const section = (commands.split(title)[1] ?? '').split(/^#{2,3} /m)[0] ?? ''
+      const shown = [...section.matchAll(/^\| `(-[^`]+)`/gm)].map(([, flags]) => flags)
+      expect([title, ...shown]).toEqual([
+        title,
+        ...command.options.map(({ flags }) => flags).filter(flags => !flags.includes('--help')),
+      ])
+      expect([title, /^```sh\n.+^```$/ms.test(section)]).toEqual([title, true])
+    }
+  })
+})
+
+describe('a table', () => {
+  it('keeps what would end a cell', () => {
+    expect(table(['a', ''], [['`x|y`', '1']])).toBe('| a |  |\n|---|---|\n| `x\\|y` | 1 |')
+  })
+})
