@@ -1,0 +1,27 @@
+/** The simple commands of a shell script, each as its words without redirections: enough of a shell for what documentation shows. `<name>` is a word. */
+export function commandsIn(script: string): readonly (readonly string[])[] {
+  const commands: string[][] = []
+  let words: string[] = []
+  let isComment = false
+  for (const [token] of script.replaceAll(/\\\n\s*/g, ' ').matchAll(tokens)) {
+    if (token === '\n') isComment = false
+    if (isComment || /^[ \t]+$/.test(token)) continue
+    if (token.startsWith('#')) isComment = true
+    else if (/^\d?[<>]/.test(token) && !/^<[\w: -]+>$/.test(token)) continue
+    else if (/^[\n|;&()]/.test(token) || token === '$(') {
+      if (words.length > 0) commands.push(words)
+      words = []
+    } else words.push(unquoted(token))
+  }
+  if (words.length > 0) commands.push(words)
+  return commands
+}
+
+/** White space, a line's end, an operator, a redirection, or a word with quoted parts. */
+const tokens =
+  /[ \t]+|\n|&&|\|\||\$\(|[|;&()]|\d?[<>]+(?:&\d| *(?:"[^"]*"|[^\s|;&()]+))|(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?!\$\()[^\s|;&()<>'"\\]|[<>])+/g
+
+const unquoted = (token: string): string =>
+  token.replaceAll(/'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)/g, (_, single, double, escaped) =>
+    String(single ?? double?.replaceAll(/\\(.)/g, '$1') ?? escaped),
+  )

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { parse, parseAllDocuments, stringify } from 'yaml'
+import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
+import { keysAt } from '../../../src/core/settings/json-schema.ts'
+import { configFolder } from '../../support/config-folder.ts'
+import { allPages, type Block, blocksOf, checkout, type Page } from '../../support/pages.ts'
+import { commandsIn } from '../../support/shell-words.ts'
+
+/* Examples of configuration are read by the service's own reader, each completed with what it leaves out. */
+
+type Mapping = Readonly<Record<string, unknown>>
+
+const configurationKeys = keysAt([])
+const destinationKeys = keysAt(['destinations', 0])
+const chartKeys = Object.keys(
+  JSON.parse(readFileSync(join(checkout, 'deploy/helm/hookline/values.schema.json'), 'utf8')).properties,
+)
+const isOf = (keys: readonly string[], value: Mapping): boolean => Object.keys(value).every(key => keys.includes(key))
+
+/** What an example is of; a chart's values are rendered by test/integration/deploy. */
+function kindOf(value: unknown): 'configuration' | 'destination' | 'chart' | 'kubernetes' | 'unknown' {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'unknown'
+  const mapping = value as Mapping
+  if (isOf(configurationKeys, mapping)) return 'configuration'
+  if (isOf(destinationKeys, mapping)) return 'destination'
+  if (isOf(chartKeys, mapping)) return 'chart'
+  return 'apiVersion' in mapping ? 'kubernetes' : 'unknown'
+}
+
+const yamlOf = (page: Page): readonly Block[] => blocksOf(page).filter(({ language }) => /^ya?ml$/.test(language))
+
+const listed = (value: unknown): readonly Mapping[] => (Array.isArray(value) ? value : [])
+const idsIn = (value: unknown): readonly string[] => listed(value).map(({ id }) => String(id))
+
+/** The example with everything that a configuration needs besides. */
+function completed(example: Mapping): Mapping {
+  const told = [...listed(example['audiences'] && (example['audiences'] as Mapping)['list'])]
+  const named = [...new Set(told.flatMap(({ destinations }) => destinations as string[]))]
+  const webhooks = [{ url: 'https://hooks.example.com/' }]
+  const own = listed(example['destinations'])
+  const destinations = [
+    ...own,
+    ...named.filter(id => !idsIn(own).includes(id)).map(id => ({ id, sources: ['web'], webhooks })),
+  ]
+  const wanted = [...new Set(['web', ...destinations.flatMap(({ sources }) => sources as string[])])]
+  const sources = wanted.map(id => ({ id, writeKey: `key-of-${id}` }))
+  return {
+    kafka: { brokers: ['kafka:9092'] },
+    registry: { url: 'http://registry:8081' },
+    sources,
+    ...example,
+    ...(destinations.length > 0 && { destinations }),
+  }
+}
+
+/** Every file that is named, with what it may hold. */
+function filesIn(value: unknown, key = ''): readonly string[] {
+  if (typeof value === 'string') return key.endsWith('File') ? [value] : []
+  if (Array.isArray(value)) return value.flatMap(each => filesIn(each, key))
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, each]) => filesIn(each, name))
+    : []
+}
+
+/** What the reader says against it; none: it takes it. */
+async function problemsOf(example: Mapping): Promise<readonly string[]> {
+  const configuration = completed(example)
+  const folder = join(await configFolder(), 'config')
+  const path = join(folder, 'hookline.yaml')
+  await mkdir(folder)
+  if (typeof configuration['destinationsFrom'] === 'string')
+    await mkdir(join(folder, configuration['destinationsFrom']))
+  for (const [index, name] of filesIn(configuration).entries()) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), `secret-${index}\n`)
+  }
+  const text = stringify(configuration)
+  await writeFile(path, text)
+  const env = Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, 'value']))
+  const result = await loadConfigFile(path, env)
+  return result.kind === 'loaded' ? [] : result.problems.map(formatProblem)
+}
+
+const examples = allPages().flatMap(page =>
+  yamlOf(page).flatMap(block =>
+    parseAllDocuments(block.text).map(document => ({
+      where: `${page.path}:${block.line}`,
+      value: document.toJS() as Mapping,
+      errors: document.errors,
+    })),
+  ),
+)
+
+describe('YAML', () => {
+  it.each(examples)('$where', async ({ value, errors }) => {
+    expect(errors).toEqual([])
+    const kind = kindOf(value)
+    expect(kind).not.toBe('unknown')
+    if (kind === 'configuration') expect(await problemsOf(value)).toEqual([])
+    if (kind === 'destination') expect(await problemsOf({ destinations: [value] })).toEqual([])
+  })
+
+  it('is on some pages, and mistakes are seen', async () => {
+    expect(examples.length).toBeGreaterThan(5)
+    expect(kindOf(parse('destination: []'))).toBe('unknown')
+    expect(await problemsOf({ destinations: [{ id: 'crm', sources: ['web'], webhook: [] }] })).toEqual([
+      expect.stringContaining('is missing'),
+      expect.stringContaining('unknown key'),
+    ])
+  })
+})
+
+describe('the words of a shell', () => {
+  it.each<[string, string[][]]>([
+    ['a b | c && d; e', [['a', 'b'], ['c'], ['d'], ['e']]],
+    [
+      `echo '{"a": 1}' | x --y "z 'q'"`,
+      [
+        ['echo', '{"a": 1}'],
+        ['x', '--y', "z 'q'"],
+      ],
+    ],
+    ['x \\\n  --y # not this\nz', [['x', '--y'], ['z']]],
+    ['x < in > out 2>&1', [['x']]],
+    ['x <name>', [['x', '<name>']]],
+    ['a --b="$(c d)"', [['a', '--b=$(c d)']]],
+    ['A=1 b', [['A=1', 'b']]],
+  ])('%s', (script, commands) => expect(commandsIn(script)).toEqual(commands))
+})
