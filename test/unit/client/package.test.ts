@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { createAuthority } from '../../support/certificates.ts'
@@ -43,6 +43,9 @@ describe('what is packed', () => {
       'dist/index.js',
       'dist/kafka.js',
       'dist/kafka.d.ts',
+      'deploy/local/hookline.yaml',
+      // What `schemas register` reads, and what other programs do.
+      ...readdirSync(resolve(import.meta.dirname, '../../../schemas')).map(name => `schemas/${name}`),
     ]
     expect(consumer.files).toEqual(
       expect.arrayContaining([...needed, 'dist/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts']),
