@@ -37,6 +37,11 @@ export const commandEntries: readonly CommandEntry[] = [
     load: async () => (await import('./commands/delete-user.ts')).deleteUserCommand,
   },
   {
+    name: 'doctor',
+    summary: 'check Kafka, registry, topics, clocks and every endpoint',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  },
+  {
     name: 'preview',
     summary: 'show the requests that a message would become',
     load: async () => (await import('./commands/preview.ts')).previewCommand,

@@ -24,6 +24,8 @@ export interface TopicNames {
   readonly suppressions: string
   /** How deletions go on; compacted. */
   readonly deletions: string
+  /** One record an attempt, for whoever watches; there only when `delivery.attemptsTopic` is on. */
+  readonly attempts: string
   readonly dispatcherGroup: string
   readonly retriesGroup: string
   readonly audiencesGroup: string
@@ -43,6 +45,7 @@ export function topicNames(prefix: string): TopicNames {
     memberships: `${prefix}.audience-memberships`,
     suppressions: `${prefix}.suppressions`,
     deletions: `${prefix}.deletions`,
+    attempts: `${prefix}.attempts`,
     dispatcherGroup: `${prefix}.dispatcher`,
     retriesGroup: `${prefix}.retries`,
     audiencesGroup: `${prefix}.audiences`,
@@ -66,10 +69,11 @@ export interface TopicSpec {
 
 const day = 24 * 3_600_000
 
-/** Every topic that the services of an installation need. */
+/** Every topic that the services of an installation need; of the attempts only with `delivery.attemptsTopic`. */
 export function topicSpecs(
   topics: { prefix: string; partitions: number; replicationFactor: number },
   schedule: readonly DurationMs[],
+  { attemptsTopic = false }: { readonly attemptsTopic?: boolean } = {},
 ): readonly TopicSpec[] {
   const names = topicNames(topics.prefix)
   const { partitions, replicationFactor } = topics
@@ -94,6 +98,7 @@ export function topicSpecs(
     spec(names.memberships, { cleanup: 'compact', partitionsAs: names.events, usedBy: ['audiences'] }),
     spec(names.suppressions, { cleanup: 'compact', usedBy: ['collector', 'dispatcher', 'audiences'] }),
     spec(names.deletions, { cleanup: 'compact', usedBy: ['collector', 'dispatcher'] }),
+    ...(attemptsTopic ? [spec(names.attempts, { days: 1, usedBy: ['dispatcher'] })] : []),
   ]
 }
 

@@ -109,6 +109,7 @@ export class DispatcherHarness {
       maxInFlight: 100,
       perWebhook: 50,
       perHost: 50,
+      attemptsTopic: false,
       ...delivery,
     }
     ;({ follower: this.follower, marks: this.marks } = this.#follow())

@@ -40,13 +40,15 @@ export interface KafkaClient {
 export interface KafkaClientOptions {
   /** Whether open connections keep the process alive, as they do by default. */
   readonly keepsAlive?: boolean
+  /** How often it tries again, before anything else is said; 5. */
+  readonly retries?: number
 }
 
 /** Connects nowhere yet. @throws KafkaError `LIBRARY_VERSION` when kafkajs is not the version that our patches are for. */
 export function createKafka(
   settings: Settings['kafka'],
   logger: Logger,
-  { keepsAlive = true }: KafkaClientOptions = {},
+  { keepsAlive = true, retries = consumerRetry.retries }: KafkaClientOptions = {},
 ): KafkaClient {
   const { Kafka, logLevel } = loadKafkajs()
   const config: KafkaConfig = {
@@ -54,7 +56,7 @@ export function createKafka(
     connectionTimeout: connectionTimeoutMs,
     authenticationTimeout: authenticationTimeoutMs,
     requestTimeout: requestTimeoutMs,
-    retry: consumerRetry,
+    retry: { ...consumerRetry, retries },
     logLevel: logLevel.INFO,
     logCreator: kafkajsLogCreator(logger),
     ...(keepsAlive ? {} : { socketFactory: detachedSockets() }),

@@ -30,6 +30,17 @@ export interface FetchedPartition {
 }
 
 export interface Broker {
+  /** By the number of the request; known once it is connected. */
+  readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>>
+  metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>
+  produce(request: {
+    readonly acks: number
+    readonly timeout: number
+    readonly topicData: readonly TopicPartitions<{
+      partition: number
+      messages: readonly { key: Buffer | null; value: Buffer | null }[]
+    }>[]
+  }): Promise<unknown>
   fetch(request: {
     readonly maxWaitTime: number
     readonly minBytes: number
@@ -49,6 +60,8 @@ export interface Broker {
 }
 
 export interface Cluster {
+  /** The one that was connected to first. */
+  readonly brokerPool: { readonly seedBroker: Broker }
   connect(): Promise<void>
   disconnect(): Promise<void>
   addTargetTopic(topic: string): Promise<void>

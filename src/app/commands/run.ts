@@ -7,17 +7,10 @@ import type { Logger } from '../../core/ports.ts'
 import { type ServiceName, serviceNames } from '../../core/services.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  print,
-  UsageError,
-  withConfigOption,
-  withExamples,
-} from '../command.ts'
+import { CommandFailed, type CommandIo, createCommand, print, withConfigOption, withExamples } from '../command.ts'
 import { type Addresses, type Composition, compose } from '../compose.ts'
 import { configPath, overridden, readSettings } from '../load-settings.ts'
+import { withServicesOption } from '../services-option.ts'
 
 interface Options {
   readonly config?: string
@@ -34,9 +27,8 @@ const description = [
 
 /** `hookline run` */
 export function runCommand(io: CommandIo): Command {
-  const command = withConfigOption(createCommand('run', 'run the services of this process', io))
-    .description(description)
-    .option('--services <list>', `which ones, separated by commas (all): ${serviceNames.join(', ')}`, parseServices)
+  const command = createCommand('run', 'run the services of this process', io).description(description)
+  withServicesOption(withConfigOption(command), 'which ones')
     .addOption(
       new Option('--log-level <level>', 'least level that is logged')
         .choices(logLevels)
@@ -49,15 +41,6 @@ export function runCommand(io: CommandIo): Command {
     'hookline run --services collector',
     'hookline run --log-level debug 2> hookline.log',
   ])
-}
-
-function parseServices(text: string): ReadonlySet<ServiceName> {
-  const asked = text.split(',').map(each => {
-    const name = serviceNames.find(known => known === each.trim())
-    if (name === undefined) throw new UsageError(`--services: '${each}' is none of ${serviceNames.join(', ')}`)
-    return name
-  })
-  return new Set(asked)
 }
 
 async function run(options: Options, io: CommandIo): Promise<void> {

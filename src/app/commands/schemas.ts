@@ -1,10 +1,5 @@
 import type { Command } from 'commander'
-import { audienceInputSchema, membershipSchema } from '../../adapters/audience-codecs.ts'
-import { eventSchema } from '../../adapters/avro.ts'
-import { subjectOf } from '../../adapters/avro-codec.ts'
 import { createRegistry, type Registry } from '../../adapters/registry.ts'
-import type { Settings } from '../../core/settings.ts'
-import { topicNames } from '../../core/topics.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -15,29 +10,12 @@ import {
   withJsonOption,
 } from '../command.ts'
 import { loadSettings } from '../load-settings.ts'
+import { type Subject, stateOf, subjectsOf, sufficientLevels } from '../schema-states.ts'
 
 interface Options {
   readonly config?: string
   readonly json?: boolean
 }
-
-interface Subject {
-  readonly subject: string
-  readonly schema: string
-}
-
-/** What is written on each topic of an installation. */
-function subjectsOf({ topics }: Settings): readonly Subject[] {
-  const { events, audienceInput, memberships } = topicNames(topics.prefix)
-  return [
-    { subject: subjectOf(events), schema: eventSchema },
-    { subject: subjectOf(audienceInput), schema: audienceInputSchema },
-    { subject: subjectOf(memberships), schema: membershipSchema },
-  ]
-}
-
-/** Levels that let the newest version read whatever was written at any time. */
-const sufficientLevels = ['BACKWARD_TRANSITIVE', 'FULL_TRANSITIVE']
 
 /** `hookline schemas register|check` */
 export function schemasCommand(io: CommandIo): Command {
@@ -82,9 +60,6 @@ async function registerSchemas(
   printData(io, options, { schemas: registered }, lines)
 }
 
-/** `registered`: may be used. The others say what stands against it. */
-type State = 'registered' | 'absent' | 'outdated' | 'incompatible' | 'unprotected'
-
 async function checkSchemas(
   registry: Registry,
   subjects: readonly Subject[],
@@ -92,7 +67,7 @@ async function checkSchemas(
   io: CommandIo,
 ): Promise<void> {
   const checked = await Promise.all(
-    subjects.map(async ({ subject, schema }) => ({ subject, ...(await stateOf(registry, subject, schema)) })),
+    subjects.map(async each => ({ subject: each.subject, ...(await stateOf(registry, each)) })),
   )
   const fit = checked.every(({ state }) => state === 'registered')
   const lines = checked.map(({ subject, state, detail }) => `${subject} ${state}: ${detail}`)
@@ -104,19 +79,4 @@ async function checkSchemas(
       ? 'the registry holds a schema that this version cannot follow: another program or a newer version wrote it'
       : 'the schemas are not ready for use; run: hookline schemas register',
   )
-}
-
-async function stateOf(registry: Registry, subject: string, schema: string): Promise<{ state: State; detail: string }> {
-  const registered = await registry.lookUp(subject, schema)
-  if (registered !== undefined) {
-    const level = await registry.compatibility(subject)
-    const { version, id } = registered
-    if (sufficientLevels.includes(level ?? '')) return { state: 'registered', detail: `version ${version}, id ${id}` }
-    const is = level ?? 'the default of the registry'
-    return { state: 'unprotected', detail: `compatibility is ${is}, not BACKWARD_TRANSITIVE` }
-  }
-  const verdict = await registry.mayFollow(subject, schema)
-  if (verdict === undefined) return { state: 'absent', detail: 'no version is registered' }
-  if (verdict.may) return { state: 'outdated', detail: 'this version is not registered yet, and may be' }
-  return { state: 'incompatible', detail: verdict.reason || 'the latest version cannot be followed by this one' }
 }

@@ -65,7 +65,7 @@ export function topicsCommand(io: CommandIo, open: OpenAdmin = openAdmin): Comma
 }
 
 const specsOf = ({ topics, delivery }: Settings, { replicationFactor }: Options): readonly TopicSpec[] =>
-  topicSpecs({ ...topics, ...(replicationFactor !== undefined && { replicationFactor }) }, delivery.schedule)
+  topicSpecs({ ...topics, ...(replicationFactor !== undefined && { replicationFactor }) }, delivery.schedule, delivery)
 
 /** Those that exist. */
 const describe = (admin: TopicAdmin, specs: readonly TopicSpec[]): Promise<readonly TopicDescription[]> =>

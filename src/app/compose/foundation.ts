@@ -106,7 +106,7 @@ async function checkedTopics(
   const admin = createAdmin(kafka)
   try {
     const existing = await admin.listTopics()
-    const missing = topicSpecs(topics, delivery.schedule)
+    const missing = topicSpecs(topics, delivery.schedule, delivery)
       .filter(({ usedBy }) => usedBy.some(service => services.has(service)))
       .filter(({ name }) => !existing.includes(name))
     if (missing.length === 0) return existing

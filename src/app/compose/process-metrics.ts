@@ -10,7 +10,7 @@ import type { EpochMs } from '../../core/units.ts'
 /** What does not change while the process runs. */
 export function showBuild(metrics: Metrics, { topics, delivery }: Settings): void {
   metrics.build.set({ version: library.version, node: process.versions.node }, 1)
-  for (const { name, retention } of topicSpecs(topics, delivery.schedule))
+  for (const { name, retention } of topicSpecs(topics, delivery.schedule, delivery))
     if (retention !== undefined) metrics.topicRetention.set({ topic: name }, retention / 1000)
 }
 

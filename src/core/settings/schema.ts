@@ -124,6 +124,10 @@ export const delivery = z
     maxInFlight: count.max(100_000).default(512).describe('Calls at once in one process.'),
     perWebhook: count.max(100_000).default(64).describe('Calls at once to one webhook in one process.'),
     perHost: count.max(100_000).default(128).describe('Calls at once to one host in one process.'),
+    attemptsTopic: z
+      .boolean()
+      .default(false)
+      .describe('Write a record for each attempt to `<prefix>.attempts`, for `hookline tail`. Best effort.'),
   })
   .prefault({})
   .describe('Attempts, retries and limits.')

@@ -1,0 +1,143 @@
+import type { Access } from '../../core/doctor/access.ts'
+import type { ClockReading } from '../../core/doctor/clock.ts'
+import type { Logger } from '../../core/ports.ts'
+import type { Settings } from '../../core/settings.ts'
+import { createKafka } from './client.ts'
+import { codeOfThrown, kafkaError } from './errors.ts'
+import { clusterOf } from './fetching.ts'
+import { type Broker, type Cluster, internal } from './internals.ts'
+
+/** What a broker says of itself to who has connected and shown who they are. */
+export interface BrokerSeen {
+  /** Kafka's names of the requests that we make and that it has no version of in common with us. */
+  readonly unsupported: readonly string[]
+}
+
+/** Looks at a cluster as the services would use it. All reject with KafkaErrors, after one try. */
+export interface ClusterExaminer {
+  /** Connects to one address: TCP, TLS, authentication, and what it speaks. */
+  reach(address: string): Promise<BrokerSeen>
+  /** The addresses that the brokers tell clients to use, by the one at `address`. */
+  advertised(address: string): Promise<readonly string[]>
+  /** Which of these are refused, by the broker at `address`. Nothing is read, written or joined. */
+  refused(address: string, needed: readonly Access[]): Promise<ReadonlySet<Access>>
+  /** Writes a tombstone under a key that nothing ever has to a topic that is compacted. */
+  readClock(topic: string): Promise<ClockReading>
+}
+
+/** No topic has it: authorisation is checked first, and then nothing is found. */
+const noPartition = 2 ** 31 - 2
+const requests = [
+  ...['Produce', 'Fetch', 'ListOffsets', 'Metadata', 'OffsetCommit', 'OffsetFetch', 'GroupCoordinator'],
+  ...['JoinGroup', 'Heartbeat', 'LeaveGroup', 'SyncGroup', 'CreateTopics', 'DescribeConfigs'],
+]
+
+export function createClusterExaminer(
+  settings: Settings['kafka'],
+  { logger, now = Date.now }: { readonly logger: Logger; readonly now?: () => number },
+): ClusterExaminer {
+  const clientOf = (brokers: readonly string[]) => createKafka({ ...settings, brokers }, logger, { retries: 0 })
+
+  async function connected<T>(address: string, ask: (cluster: Cluster, broker: Broker) => Promise<T>): Promise<T> {
+    const cluster = clusterOf(clientOf([address]))
+    try {
+      await cluster.connect()
+      return await ask(cluster, cluster.brokerPool.seedBroker)
+    } catch (error) {
+      throw kafkaError(`broker ${address}`, error)
+    } finally {
+      await cluster.disconnect()
+    }
+  }
+
+  return {
+    reach: address => connected(address, async (_, { versions }) => ({ unsupported: unsupportedOf(versions) })),
+    advertised: address =>
+      connected(address, async (_, broker) => {
+        const { brokers } = await broker.metadata([])
+        return brokers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
+      }),
+    refused: (address, needed) =>
+      connected(address, async (_, broker) => {
+        const answers = await Promise.all(needed.map(access => isRefused(broker, access)))
+        return new Set(needed.filter((_access, index) => answers[index]))
+      }),
+    async readClock(topic) {
+      const producer = clientOf(settings.brokers).producer({ allowAutoTopicCreation: false, retry: { retries: 0 } })
+      try {
+        await producer.connect()
+        // The first one waits for connections: only the second one is timed.
+        await append()
+        return await append()
+      } catch (error) {
+        throw kafkaError(`a record for ${topic} is not stored`, error)
+      } finally {
+        await producer.disconnect()
+      }
+
+      async function append(): Promise<ClockReading> {
+        const before = now()
+        const [answer] = await producer.send({ topic, acks: -1, messages: [{ key: '-/doctor', value: null }] })
+        const time = Number(answer?.logAppendTime ?? -1)
+        return { before, after: now(), appended: time < 0 ? undefined : time }
+      }
+    },
+  }
+}
+
+/** Asks for what cannot be had: the answer tells only whether it was allowed to ask. */
+async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean> {
+  try {
+    await ask(broker, to, name)
+    return false
+  } catch (error) {
+    const code = codeOfThrown(error)
+    if (code === 'TOPIC_AUTHORIZATION_FAILED' || code === 'GROUP_AUTHORIZATION_FAILED') return true
+    if (expected.has(code)) return false
+    throw error
+  }
+}
+
+const expected: ReadonlySet<string> = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'UNKNOWN_MEMBER_ID',
+  'NOT_COORDINATOR_FOR_GROUP',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'GROUP_LOAD_IN_PROGRESS',
+])
+
+function ask(broker: Broker, to: Access['to'], name: string): Promise<unknown> {
+  switch (to) {
+    case 'read': {
+      const partitions = [{ partition: noPartition, fetchOffset: '0', maxBytes: 1 }]
+      return broker.fetch({
+        ...{ maxWaitTime: 0, minBytes: 0, maxBytes: 1, isolationLevel: 1 },
+        topics: [{ topic: name, partitions }],
+      })
+    }
+    case 'write': {
+      const partitions = [{ partition: noPartition, messages: [{ key: null, value: null }] }]
+      return broker.produce({ acks: -1, timeout: 1_000, topicData: [{ topic: name, partitions }] })
+    }
+    case 'join':
+      return broker.heartbeat({ groupId: name, memberId: 'doctor', groupGenerationId: 1 })
+  }
+}
+
+interface Range {
+  readonly minVersion: number
+  readonly maxVersion: number
+}
+
+/** kafkajs looks only at the newest version of the two: a broker that has dropped all that it knows shows here. */
+function unsupportedOf(versions: Readonly<Record<number, Range>>): readonly string[] {
+  const keys = internal<Readonly<Record<string, number>>>('protocol/requests/apiKeys')
+  const { requests: known } = internal<{ requests: Readonly<Record<string, { versions: readonly string[] }>> }>(
+    'protocol/requests',
+  )
+  return requests.filter(name => {
+    const range = versions[keys[name] as number]
+    const ours = (known[name]?.versions ?? []).map(Number)
+    return range === undefined || !ours.some(version => version >= range.minVersion && version <= range.maxVersion)
+  })
+}

@@ -1,0 +1,104 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs'
+import { type Broker, startBroker } from '../../../deploy/local/broker.ts'
+import { freePorts } from '../../../deploy/local/ports.ts'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { type ClusterExaminer, createClusterExaminer } from '../../../src/adapters/kafka/examine.ts'
+import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import type { Access } from '../../../src/core/doctor/access.ts'
+import { startReceiver } from '../../support/scripted-receiver.ts'
+import { silent } from '../../support/silent-logger.ts'
+import { afterwards, kafka, newTopic, plainAdmin, uniqueName } from './support.ts'
+
+/** Everything is allowed that no rule forbids. */
+const properties = {
+  'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+  'allow.everyone.if.no.acl.found': 'true',
+}
+let broker: Broker
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'hookline-contract-'))
+  broker = await startBroker({ dataDir, port: await freePorts(1), properties, throwAway: true })
+})
+afterAll(() => broker?.stop())
+
+const examiner = (...brokers: string[]): ClusterExaminer =>
+  createClusterExaminer({ brokers, clientId: 'contract', tls: undefined, sasl: undefined }, { logger: silent })
+const newTopicHere = (config: Record<string, string> = {}): Promise<string> =>
+  newTopic({ on: [broker.address], config })
+
+/** Allows everything else: with a rule for it, a topic or group is closed but for what rules allow. */
+async function forbid(access: Access): Promise<void> {
+  const admin = await plainAdmin([broker.address])
+  const operations = { read: AclOperationTypes.READ, write: AclOperationTypes.WRITE, join: AclOperationTypes.READ }
+  const rule = (operation: number, permissionType: number) => ({
+    resourceType: access.to === 'join' ? AclResourceTypes.GROUP : AclResourceTypes.TOPIC,
+    resourceName: access.name,
+    resourcePatternType: ResourcePatternTypes.LITERAL,
+    ...{ principal: 'User:ANONYMOUS', host: '*', operation, permissionType },
+  })
+  await admin.createAcls({
+    acl: [rule(AclOperationTypes.ALL, AclPermissionTypes.ALLOW), rule(operations[access.to], AclPermissionTypes.DENY)],
+  })
+}
+
+describe('a broker', () => {
+  it('is reached, speaks all that we ask for, and tells where the brokers are', async () => {
+    expect(await examiner(broker.address).reach(broker.address)).toEqual({ unsupported: [] })
+    expect(await examiner(broker.address).advertised(broker.address)).toEqual([broker.address])
+  })
+
+  it('that is not there is told after one try', async () => {
+    await expect(examiner('127.0.0.1:1').reach('127.0.0.1:1')).rejects.toMatchObject({
+      name: 'KafkaError',
+      message: expect.stringContaining('ECONNREFUSED'),
+    })
+  })
+
+  it('that is none: something else listens there', async () => {
+    const other = await startReceiver(peer => {
+      peer.send('HTTP/1.1 400 Bad Request\r\n\r\n')
+      peer.end()
+    })
+    afterwards(() => other.close())
+    await expect(examiner().reach(`127.0.0.1:${other.port}`)).rejects.toMatchObject({ name: 'KafkaError' })
+  })
+})
+
+describe('what is allowed', () => {
+  it.each(['read', 'write', 'join'] as const)('to %s, told from what is not; nothing is read or written', async to => {
+    const [allowed, forbidden] = [await newTopicHere(), await newTopicHere()]
+    await forbid({ to, name: forbidden })
+    const needed = [allowed, forbidden, uniqueName()].flatMap(name =>
+      (['read', 'write', 'join'] as const).map(each => ({ to: each, name })),
+    )
+    // The rule is there when the broker has heard of it.
+    let refused: ReadonlySet<Access> = new Set()
+    while (refused.size === 0) refused = await examiner(broker.address).refused(broker.address, needed)
+    expect([...refused]).toEqual([{ to, name: forbidden }])
+    const reader = createReader({ kafka: kafka([broker.address]), clock: systemClock, logger: silent })
+    expect(await reader.readToEnd(allowed, () => {})).toBe(0)
+  })
+})
+
+describe('the clock', () => {
+  it('of the leader, read from the record that it took', async () => {
+    const topic = await newTopicHere({ 'message.timestamp.type': 'LogAppendTime' })
+    const { before, after, appended } = await examiner(broker.address).readClock(topic)
+    // The same machine: it lies in between.
+    expect(appended).toBeGreaterThanOrEqual(before)
+    expect(appended).toBeLessThanOrEqual(after)
+  })
+
+  it('is not told where the producers’ times count', async () => {
+    const topic = await newTopicHere({ 'message.timestamp.type': 'CreateTime' })
+    expect((await examiner(broker.address).readClock(topic)).appended).toBeUndefined()
+  })
+
+  it('cannot be read where the topic does not take records', async () => {
+    await expect(examiner(broker.address).readClock(uniqueName())).rejects.toMatchObject({ name: 'KafkaError' })
+  })
+})

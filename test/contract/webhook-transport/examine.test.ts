@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals'
+import { systemClock as clock } from '../../../src/adapters/clock.ts'
+import { createEndpointExaminer } from '../../../src/adapters/webhook/examine.ts'
+import type { Resolver } from '../../../src/adapters/webhook/resolve.ts'
+import type { Dialled } from '../../../src/core/doctor/endpoint.ts'
+import { durationMs } from '../../../src/core/units.ts'
+import { createAuthority, type Leaf, selfSigned } from '../../support/certificates.ts'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import { answer, answering, type Script, startReceiver } from '../../support/scripted-receiver.ts'
+
+const closing = closingAfterEach()
+const authority = createAuthority()
+const dayMs = 86_400_000
+const never = new Promise<never>(() => {})
+
+/** `hooks.test` is this machine, `inside.test` another one in the same network, `hangs.test` is never answered. */
+const names: Readonly<Record<string, readonly string[]>> = { 'hooks.test': ['127.0.0.1'], 'inside.test': ['10.0.0.7'] }
+const resolver: Resolver = {
+  close: () => {},
+  resolve: async name => {
+    const addresses = name === 'hangs.test' ? await never : names[name]
+    if (addresses === undefined) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
+    return addresses.map(address => ({ address, family: 4 }))
+  },
+}
+
+function dial(url: string, timeoutMs = 5_000, allow = ['127.0.0.0/8']): Promise<Dialled> {
+  const network = { allow, ports: undefined, ca: authority.cert }
+  return createEndpointExaminer({ network, timeout: durationMs(timeoutMs), clock, resolver }).dial(new URL(url))
+}
+
+async function serving(script: Script, leaf?: Leaf) {
+  return closing(await startReceiver(script, leaf && { cert: leaf.cert, key: leaf.key }))
+}
+
+describe('an endpoint is dialled as a call would, and gets nothing', () => {
+  it('over TCP', async () => {
+    const receiver = await serving(answering(answer(200)))
+    expect(await dial(receiver.url('/', 'hooks.test'))).toEqual({
+      ...{ kind: 'connected', address: '127.0.0.1', tls: undefined },
+      tookMs: expect.any(Number),
+    })
+    expect(receiver.bytes()).toBe(0)
+  })
+
+  it('over TLS, with a certificate of an authority of the configuration: until when it is good', async () => {
+    const receiver = await serving(answering(answer(200)), authority.issue({ names: ['hooks.test'], validTo: 20 }))
+    const dialled = await dial(receiver.url('/', 'hooks.test'))
+    expect(dialled).toMatchObject({ kind: 'connected', tls: { protocol: 'TLSv1.3' } })
+    const { goodUntil } = (dialled as Dialled & { kind: 'connected' }).tls!
+    expect(Math.round((goodUntil - Date.now()) / dayMs)).toBe(20)
+    expect(receiver.bytes()).toBe(0)
+  })
+
+  it.each<[string, () => Leaf, string]>([
+    ['self-signed', () => selfSigned(['hooks.test']), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['expired', () => authority.issue({ names: ['hooks.test'], validFrom: -9, validTo: -1 }), 'CERT_HAS_EXPIRED'],
+    ['for another name', () => authority.issue({ names: ['other.test'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['of nobody known', () => createAuthority('nobody').issue({ names: ['hooks.test'] }), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ])('a certificate that is %s', async (_, leaf, code) => {
+    const receiver = await serving(answering(answer(200)), leaf())
+    expect(await dial(receiver.url('/', 'hooks.test'))).toMatchObject({ kind: 'failed', phase: 'tls', code })
+  })
+
+  it('no TLS where TLS should be', async () => {
+    const receiver = await serving(peer => peer.send('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    expect(await dial(`https://hooks.test:${receiver.port}/`)).toMatchObject({ kind: 'failed', phase: 'tls' })
+  })
+
+  it('a closed port', async () => {
+    const receiver = await startReceiver(() => {})
+    await receiver.close()
+    expect(await dial(receiver.url('/', 'hooks.test'))).toMatchObject({ phase: 'connect', code: 'ECONNREFUSED' })
+  })
+
+  it.each([
+    ['a name that nobody has', 'http://nobody.test/', { phase: 'dns', code: 'ENOTFOUND' }],
+    ['a name for a private address', 'https://inside.test/', { phase: 'address', code: 'ERR_FORBIDDEN_ADDRESS' }],
+    ['a private address', 'http://10.0.0.7/', { phase: 'address', code: 'ERR_FORBIDDEN_ADDRESS' }],
+    ['a private address of the other family', 'http://[fd00::7]/', { phase: 'address', code: 'ERR_FORBIDDEN_ADDRESS' }],
+    ['a port that is not open', 'http://hooks.test:22/', { phase: 'address', code: 'ERR_FORBIDDEN_PORT' }],
+  ])('%s', async (_, url, expected) => {
+    expect(await dial(url)).toMatchObject({ kind: 'failed', ...expected })
+  })
+
+  it('what hangs ends at the deadline, and says where', async () => {
+    const mute = await serving(() => {})
+    const [noName, noHandshake] = await Promise.all([
+      dial('https://hangs.test/', 50),
+      dial(`https://hooks.test:${mute.port}/`, 50),
+    ])
+    expect(noName).toMatchObject({ phase: 'deadline', detail: '50ms were over before its name was resolved' })
+    expect(noHandshake).toMatchObject({
+      phase: 'deadline',
+      detail: '50ms were over before the TLS handshake was done',
+    })
+  })
+})

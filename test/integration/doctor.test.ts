@@ -1,0 +1,93 @@
+import { expect, it } from '@jest/globals'
+import { createAuthority, selfSigned } from '../support/certificates.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { runCommand } from '../support/command-io.ts'
+import { configFolder } from '../support/config-folder.ts'
+import { startPipeline } from '../support/pipeline.ts'
+import { answer, answering, startReceiver } from '../support/scripted-receiver.ts'
+
+const closing = closingAfterEach()
+
+const doctor = async (configFile: string, env: Record<string, string> = {}) => {
+  const { code, out } = await runCommand(['doctor', '--config', configFile], {
+    env: { ...(process.env as Record<string, string>), ...env },
+  })
+  return { code, lines: out.trimEnd().split('\n') }
+}
+
+it('looks at a whole installation: what is well, what will not be for long, what does not work', async () => {
+  const authority = createAuthority()
+  const folder = await configFolder({ 'ca.pem': authority.cert })
+  const receiving = async (leaf?: { cert: string; key: string }) =>
+    closing(await startReceiver(answering(answer(200)), leaf))
+  const good = await receiving(authority.issue({ validTo: 100 }))
+  const soonOver = await receiving(authority.issue({ validTo: 3.5 }))
+  const expired = await receiving(authority.issue({ validFrom: -9, validTo: -1 }))
+  const untrusted = await receiving(selfSigned())
+  const gone = await receiving()
+  await gone.close()
+  const endpoints = { good, soonOver, expired, untrusted, gone }
+  const destinations = Object.entries(endpoints).map(([id, { url }]) => ({
+    ...{ id, sources: ['web'], sharedSecret: 'secret-of-ours', webhooks: [{ url: url('/hook?key=secret-of-theirs') }] },
+  }))
+  const pipeline = closing(
+    await startPipeline({
+      network: { allow: ['127.0.0.0/8'], caFile: `${folder}/ca.pem` },
+      destinations: [
+        ...destinations,
+        { id: 'inside', sources: ['web'], webhooks: [{ url: 'https://localhost.localhost:22222/' }] },
+      ],
+    }),
+  )
+  const { code, lines } = await doctor(pipeline.configFile)
+  expect(code).toBe(1)
+  const starts = [
+    'ok    configuration: 1 sources, 6 destinations, 6 webhooks',
+    'ok    kafka: 1 broker, reachable at the address that it tells clients to use',
+    'ok    access: may read 11 topics, write 14 and join 3 groups',
+    'ok    topics: 14 topics are fit for use',
+    'warn  topics: topics.replicationFactor is 1',
+    'ok    registry: 3 schemas are registered',
+    "ok    clock: the same as the broker's",
+    `ok    endpoint good/0 ${new URL(good.url()).origin}: 127.0.0.1 connects in `,
+    `warn  endpoint soonOver/0 ${new URL(soonOver.url()).origin}: 127.0.0.1 connects in `,
+    `fail  endpoint expired/0 ${new URL(expired.url()).origin}: tls_untrusted: certificate has expired`,
+    `fail  endpoint untrusted/0 ${new URL(untrusted.url()).origin}: tls_untrusted: self-signed certificate`,
+    `fail  endpoint gone/0 ${new URL(gone.url()).origin}: connect: `,
+    'fail  endpoint inside/0 https://localhost.localhost:22222: blocked_address: ',
+    'ok    transport: got: ',
+  ]
+  expect(lines.map((line, index) => line.slice(0, starts[index]?.length))).toEqual(starts)
+  expect(lines.join('\n')).not.toContain('secret')
+  expect([good, soonOver].map(({ bytes }) => bytes())).toEqual([0, 0])
+  // What it has written stands in nobody's way.
+  expect(await pipeline.read(pipeline.topics.deadLetter)).toMatchObject([{ value: null }, { value: null }])
+  const { out } = await runCommand(['dead-letters', '--json', '--config', pipeline.configFile], {
+    env: process.env as Record<string, string>,
+  })
+  expect(out).toBe('')
+})
+
+it('without topics, schemas, or any of it', async () => {
+  const pipeline = closing(await startPipeline({ destinations: [] }))
+  await pipeline.configure({
+    destinations: [],
+    topics: { prefix: 'nothing-here', partitions: 4, replicationFactor: 1 } as never,
+  })
+  const bare = await doctor(pipeline.configFile)
+  expect(bare.code).toBe(1)
+  expect(bare.lines).toContain(
+    'fail  topics nothing-here.events: does not exist; create it with: hookline topics apply',
+  )
+  expect(bare.lines.some(line => line.startsWith('fail  registry nothing-here.events-value: absent'))).toBe(true)
+
+  const lost = await doctor(pipeline.configFile, {
+    KAFKA_BROKERS: '127.0.0.1:1',
+    SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1',
+  })
+  expect(lost.code).toBe(1)
+  expect(lost.lines.filter(line => line.startsWith('fail'))).toEqual([
+    expect.stringMatching(/^fail {2}kafka 127\.0\.0\.1:1: .*ECONNREFUSED.*; check kafka\.brokers/),
+    expect.stringMatching(/^fail {2}registry: the schema registry at http:\/\/127\.0\.0\.1:1 cannot be used/),
+  ])
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals'
+import { type AccessNeeds, accessNeeded } from '../../../../src/core/doctor/access.ts'
+import type { ServiceName } from '../../../../src/core/services.ts'
+import { topicNames } from '../../../../src/core/topics.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+
+const asked = (services: readonly ServiceName[], change: Partial<AccessNeeds> = {}): string[] =>
+  accessNeeded({
+    ...{ topics: topicNames('h'), tiers: [durationMs(10_000)], hasOperator: false, hasAttempts: false },
+    services: new Set(services),
+    ...change,
+  }).map(({ to, name }) => `${to} ${name}`)
+
+describe('what has to be allowed', () => {
+  it.each<[string, string[], string[]]>([
+    ['collector', asked(['collector']), ['read h.suppressions', 'write h.events', 'write h.rejected']],
+    [
+      'collector with the operator API',
+      asked(['collector'], { hasOperator: true }),
+      [
+        ...['suppressions', 'audience-input', 'audience-memberships', 'deletions'].map(name => `read h.${name}`),
+        ...['events', 'rejected', 'audience-input', 'suppressions', 'deletions'].map(name => `write h.${name}`),
+      ],
+    ],
+    [
+      'dispatcher',
+      asked(['dispatcher']),
+      [
+        ...['events', 'retry.10s', 'suppressions'].map(name => `read h.${name}`),
+        ...['retry.10s', 'dead-letter', 'audience-input', 'deletions', 'suppressions'].map(name => `write h.${name}`),
+        ...['join h.dispatcher', 'join h.retries'],
+      ],
+    ],
+    [
+      'audiences',
+      asked(['audiences']),
+      [
+        ...['audience-input', 'audience-memberships', 'suppressions'].map(name => `read h.${name}`),
+        ...['events', 'audience-memberships', 'dead-letter'].map(name => `write h.${name}`),
+        'join h.audiences',
+      ],
+    ],
+  ])('%s', (_, needed, expected) => {
+    expect(needed).toEqual(expected)
+  })
+
+  it('the topic of attempts only where it is written', () => {
+    expect(asked(['dispatcher'], { hasAttempts: true })).toContain('write h.attempts')
+    expect(asked(['collector', 'audiences'], { hasAttempts: true })).not.toContain('write h.attempts')
+  })
+
+  it('each once for all services together', () => {
+    const all = asked(['collector', 'dispatcher', 'audiences'])
+    expect(new Set(all).size).toBe(all.length)
+    for (const service of ['collector', 'dispatcher', 'audiences'] as const)
+      expect(all).toEqual(expect.arrayContaining(asked([service])))
+  })
+})
