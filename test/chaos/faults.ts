@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClusterNode } from '../../deploy/local/cluster.ts'
 import type { LinkState } from '../support/tcp-proxy.ts'
+import type { Member } from './fleet.ts'
 import type { Delivery } from './ledger.ts'
 import type { Script } from './receiver.ts'
 import type { Fault, Hit } from './scenario.ts'
@@ -133,14 +134,48 @@ async function bringBack({ view, cluster, pipeline, patience }: World, node: Clu
   }
 }
 
-/** SIGKILL of all brokers at once, as when the power fails; then all are started again. */
-export const restartBrokers: Fault = {
-  name: 'all brokers killed',
+/** SIGKILL of all brokers at once, as when the power fails; so many seconds later all are started again. */
+export const killBrokers = (seconds: number): Fault => ({
+  name: `all brokers killed${seconds > 0 ? ` for ${seconds} s` : ''}`,
   async inject({ cluster }) {
     const at = now()
     await Promise.all(cluster.nodes.map(node => node.kill()))
+    await delay(seconds * 1_000)
     await Promise.all(cluster.nodes.map(node => node.start()))
     return { what: `${cluster.nodes.length} brokers`, at, recovery: onPartitions(allPartitions, now()) }
+  },
+})
+
+/** Something that it has taken is delivered. */
+const takes = ({ name }: Member, from: number): Hit['recovery'] => ({
+  keys: new Set([name]),
+  from,
+  keyOf: ({ sent }) => sent.through,
+})
+
+/** SIGKILL of any collector; another one is started at once. */
+export const killCollector: Fault = {
+  name: 'SIGKILL',
+  async inject({ collectors, chance }) {
+    const member = chance.pick(collectors.members())
+    const at = now()
+    await collectors.kill(member)
+    const next = await collectors.start()
+    return { what: member.name, at, victim: member.name, recovery: takes(next, at) }
+  },
+}
+
+/** The collector that has run longest gets a SIGTERM, then another one is started. */
+export const restartCollector: Fault = {
+  name: 'SIGTERM',
+  async inject({ collectors }) {
+    const [member] = collectors.members()
+    if (member === undefined) throw new Error('there is no collector to restart')
+    const at = now()
+    const code = await collectors.stop(member)
+    const next = await collectors.start()
+    const problems = code === 0 ? [] : [`${member.name} ended with exit code ${code} after SIGTERM`]
+    return { what: member.name, at, recovery: takes(next, at), problems }
   },
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type RunningService, startService } from '../../deploy/local/service-process.ts'
+import type { ServiceName } from '../../src/core/services.ts'
 
 /** One life of a service process: the one that replaces it has another name. */
 export interface Member {
@@ -11,6 +12,8 @@ export interface Member {
 export interface Fleet {
   /** Those that were started and not ended, oldest first. */
   members(): readonly Member[]
+  /** These, and those that are being ended: all whose process still runs. */
+  running(): readonly Member[]
   /** Resolves when it is ready. */
   start(): Promise<Member>
   /** SIGTERM; resolves with the exit code. */
@@ -25,21 +28,37 @@ export interface Fleet {
   close(): Promise<void>
 }
 
-/** `CHAOS_PROCESS` tells each process its name; its log is `<name>.log` in the directory. */
-export function createFleet(configFile: string, brokers: readonly string[], directory: string): Fleet {
+export interface FleetOptions {
+  readonly configFile: string
+  readonly brokers: readonly string[]
+  /** Where the logs go: `<name>.log`. */
+  readonly directory: string
+  /** Names are this and a number. */
+  readonly prefix: string
+  /** What runs in each process; undefined: everything. */
+  readonly service?: ServiceName | undefined
+}
+
+/** `CHAOS_PROCESS` tells each process its name. */
+export function createFleet({ configFile, brokers, directory, prefix, service }: FleetOptions): Fleet {
   const members = new Set<Member>()
-  let lives = 0
+  const running = new Set<Member>()
+  let count = 0
   const kill = async (member: Member): Promise<void> => {
     members.delete(member)
     await member.service.kill()
   }
   return {
     members: () => [...members],
+    running: () => [...running],
     async start() {
-      const name = `p${++lives}`
+      const name = `${prefix}${++count}`
       const env = { ...process.env, KAFKA_BROKERS: brokers.join(','), CHAOS_PROCESS: name }
-      const member = { name, service: await startService(configFile, join(directory, `${name}.log`), env) }
+      const words = service === undefined ? [] : ['--services', service]
+      const member = { name, service: await startService(configFile, join(directory, `${name}.log`), env, words) }
       members.add(member)
+      running.add(member)
+      void member.service.exited.then(() => running.delete(member))
       return member
     },
     async stop(member) {
@@ -47,8 +66,8 @@ export function createFleet(configFile: string, brokers: readonly string[], dire
       return member.service.stop()
     },
     kill,
-    freeze: ({ service }) => void process.kill(service.pid, 'SIGSTOP'),
-    thaw: ({ service }) => void process.kill(service.pid, 'SIGCONT'),
+    freeze: ({ service: { pid } }) => void process.kill(pid, 'SIGSTOP'),
+    thaw: ({ service: { pid } }) => void process.kill(pid, 'SIGCONT'),
     close: async () => void (await Promise.all([...members].map(kill))),
   }
 }

@@ -1,10 +1,25 @@
-/** An event that was written. Times are milliseconds of one monotonic clock. */
+/** A message that was sent: written to Kafka, or posted to a collector. Times are milliseconds of one monotonic clock. */
 export interface Sent {
   readonly id: string
   readonly partition: number
   readonly at: number
-  /** When all in-sync replicas had it; undefined: nobody promised anything. */
+  /** When all in-sync replicas had it, or a collector said so; undefined: nobody promised anything. */
   acknowledgedAt: number | undefined
+  /** Which life of which collector it was posted to. */
+  through?: string
+}
+
+/** A request with messages, and what came of it. */
+export interface Posted {
+  /** Which life of which process it went to; undefined: none listened. */
+  readonly collector: string | undefined
+  readonly messages: number
+  readonly at: number
+  readonly endedAt: number
+  /** A status; `broken`: the connection ended before the answer did. */
+  readonly answer: number | 'broken'
+  /** The `Retry-After` of the answer. */
+  readonly retryAfter: string | undefined
 }
 
 export type Answer = number | 'reset' | 'hang'
@@ -30,6 +45,7 @@ type Listener = (delivery: Delivery) => void
 /** Who sent what, and what came of it, by message id: seen from outside only, at both ends. */
 export class Ledger {
   readonly sent = new Map<string, Sent>()
+  readonly posted: Posted[] = []
   readonly calls: Call[] = []
   /** In the order in which they came. */
   readonly deliveries: Delivery[] = []

@@ -24,6 +24,9 @@ export interface Load {
 
 /** So many that order for one user holds nothing up. */
 const users = 3_000
+export const userIdOf = (number: number): string => `user-${number % users}`
+/** Those that fail at first are told by the number. */
+export const messageIdOf = (number: number): string => `m-${number}`
 
 /** Writes events evenly until stopped, each with an id of its own. What Kafka refuses is not sent again: nobody promised anything. */
 export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger }: LoadOptions): Load {
@@ -32,7 +35,8 @@ export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger
   const end = new AbortController()
 
   function send(number: number): void {
-    const message = trackMessage(`m-${number}`, { userId: `user-${number % users}` })
+    const id = messageIdOf(number)
+    const message = trackMessage(id, { userId: userIdOf(number) })
     const event = {
       sourceId: 'web',
       destinationId: undefined,

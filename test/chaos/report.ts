@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Row } from './run.ts'
 
 const seconds = (ms: number | null): string => (ms === null ? '–' : (ms / 1_000).toFixed(1))
+const orNever = (ms: number | null): string => (ms === null ? 'never' : seconds(ms))
 
 const columns: readonly (readonly [title: string, cell: (row: Row) => string | number])[] = [
   ['scenario', row => row.name],
@@ -14,9 +15,14 @@ const columns: readonly (readonly [title: string, cell: (row: Row) => string | n
   ['dead-lettered', row => row.deadLettered],
   ['lost', row => row.lost],
   ['duplicates', row => row.duplicates],
-  ['recovery s', row => (row.recoveryMs === null ? 'never' : seconds(row.recoveryMs))],
+  ['recovery s', row => orNever(row.recoveryMs)],
   ['latest s', row => seconds(row.latestMs)],
   ['pause s', row => seconds(row.pauseMs)],
+  ['refused', ({ intake }) => intake?.refused ?? '–'],
+  ['unanswered', ({ intake }) => intake?.broken ?? '–'],
+  ['answer s', ({ intake }) => seconds(intake?.answerMs ?? null)],
+  ['accepts s', ({ intake }) => (intake === null ? '–' : orNever(intake.acceptedMs))],
+  ['MB', ({ intake }) => intake?.peakMb ?? '–'],
   ['verdict', row => (row.failures.length === 0 ? 'holds' : 'FAILS')],
 ]
 

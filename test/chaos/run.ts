@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RecordHeaders } from '../../src/core/ports.ts'
-import { tiersOf } from '../../src/core/topics.ts'
-import { parseDuration } from '../../src/core/units.ts'
 import { createChance } from './chance.ts'
+import { type CollectorsSeen, type CollectorWatch, watchCollectors } from './collector-watch.ts'
 import type { Fleet } from './fleet.ts'
+import { startHttpLoad } from './http-load.ts'
 import { watchCommits } from './kafka-view.ts'
-import { targetOf } from './ledger.ts'
-import { startLoad } from './load.ts'
+import { type Load, startLoad } from './load.ts'
+import { deadLetters, parkedRecords, uncommitted } from './remains.ts'
 import type { Fault, Hit, Scenario } from './scenario.ts'
 import { type Findings, type Injected, judge } from './verdict.ts'
-import { openWorld, partitions, type World } from './world.ts'
+import { openWorld, partitions, type World, writeKey } from './world.ts'
 
 export interface RunOptions {
   readonly seed: number
@@ -27,6 +26,8 @@ export interface Row extends Findings {
   readonly shows: string
   readonly brokers: number
   readonly processes: number
+  /** Processes that messages were posted to. */
+  readonly collectors: number
   readonly perSecond: number
   /** What was done to it, in words, in its order. */
   readonly faults: readonly string[]
@@ -44,11 +45,11 @@ const giveUpMs = 180_000
 /** Runs a scenario on brokers, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
-  const { name, shows, brokers, processes, load, destinations, limits } = scenario
+  const { name, shows, brokers, processes, load, intake, destinations, limits } = scenario
   const start = performance.now()
   const world = await openWorld(scenario, createChance(seed, name), patience)
   try {
-    const { injected, problems } = await Promise.race([expose(world, scenario, say), rejection(signal)])
+    const { injected, problems, seen } = await Promise.race([expose(world, scenario, say), rejection(signal)])
     const { ledger } = world
     const [deadLettered, parked] = [await deadLetters(world), await parkedRecords(world, scenario.delivery.schedule)]
     const findings = judge({
@@ -60,13 +61,14 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       injected,
       deadLettered,
       parked,
+      ...(intake && { intake: { limits: intake.limits, posted: ledger.posted, seen } }),
       problems,
     })
     const faults = injected.map(({ what }) => what)
     const seconds = Math.round((performance.now() - start) / 1_000)
     const { perSecond } = load
     return {
-      ...{ name, seed, shows, brokers, processes, perSecond, faults },
+      ...{ name, seed, shows, brokers, processes, perSecond, faults, collectors: intake?.collectors ?? 0 },
       ...findings,
       calls: ledger.calls.length,
       seconds,
@@ -86,40 +88,47 @@ function rejection(signal: AbortSignal | undefined): Promise<never> {
 
 /** Load and faults, then time to settle, then an orderly end. */
 async function expose(world: World, scenario: Scenario, say: (line: string) => void) {
-  const { pipeline, fleet, ledger, view, patience } = world
+  const { pipeline, fleet, collectors, ledger, view, patience } = world
   const { dispatcherGroup, events } = pipeline.topics
   const problems: string[] = []
-  await Promise.all(Array.from({ length: scenario.processes }, () => fleet.start()))
+  await Promise.all([started(fleet, scenario.processes), started(collectors, scenario.intake?.collectors ?? 0)])
   const commits = watchCommits(view, dispatcherGroup, events)
+  const intake = watchCollectors(collectors)
   let injected: readonly Injected[]
+  let seen: CollectorsSeen
   try {
-    injected = await underLoad(world, scenario, problems, say)
+    injected = await underLoad(world, scenario, loadOf(world, scenario, intake), { problems, say })
     say('no more load; waiting until all is delivered')
     const ids = scenario.destinations.map(({ id }) => id)
     await ledger.settled(ids, giveUpMs * patience)
-    for (const [name, code] of await stopAll(fleet))
+    for (const [name, code] of [...(await stopAll(collectors)), ...(await stopAll(fleet))])
       if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
   } finally {
+    seen = await intake.stop()
     const stepsBack = await commits.stop()
     if (!scenario.commitsGoBack) problems.push(...stepsBack)
   }
   problems.push(...(await uncommitted(world)))
-  return { injected, problems }
+  return { injected, problems, seen }
 }
+
+const started = (fleet: Fleet, count: number): Promise<unknown> =>
+  Promise.all(Array.from({ length: count }, () => fleet.start()))
 
 const stopAll = (fleet: Fleet): Promise<(readonly [name: string, code: number | null])[]> =>
   Promise.all(fleet.members().map(async member => [member.name, await fleet.stop(member)] as const))
 
 /** One fault after another; the first one without recovery is the last. */
-async function underLoad(world: World, scenario: Scenario, problems: string[], say: (line: string) => void) {
-  const { cluster, pipeline, ledger } = world
-  const { perSecond, seconds } = scenario.load
-  const { codec, topics } = pipeline
+async function underLoad(
+  world: World,
+  scenario: Scenario,
+  load: Load,
+  { problems, say }: { readonly problems: string[]; readonly say: (line: string) => void },
+) {
   const injected: Injected[] = []
-  const until = performance.now() + seconds * 1_000
-  const load = startLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger })
+  const until = performance.now() + scenario.load.seconds * 1_000
   try {
-    await warmedUp(world, scenario.processes)
+    await warmedUp(world)
     for (const fault of scenario.faults) {
       const result = await suffer(world, fault, problems)
       injected.push(result)
@@ -137,18 +146,28 @@ async function underLoad(world: World, scenario: Scenario, problems: string[], s
   return injected
 }
 
-/** Every partition delivers, and every process has a share of them. */
-async function warmedUp({ ledger, patience, fleet }: World, processes: number): Promise<void> {
+function loadOf({ cluster, pipeline, ledger }: World, { load, intake }: Scenario, watch: CollectorWatch): Load {
+  const { perSecond, fillerBytes = 0 } = load
+  if (intake !== undefined)
+    return startHttpLoad({ collectors: watch.open, writeKey, partitions, perSecond, fillerBytes, ledger })
+  const { codec, topics } = pipeline
+  return startLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger })
+}
+
+/** Every partition delivers, every process has a share of them, and every collector takes messages. */
+async function warmedUp({ ledger, patience, fleet, collectors }: World): Promise<void> {
   const from = performance.now()
   const patienceMs = warmUpMs * patience
   const all = new Set(Array.from({ length: partitions }, (_, index) => String(index)))
-  const members = new Set(fleet.members().map(({ name }) => name))
+  const namesOf = (some: Fleet): ReadonlySet<string> => new Set(some.members().map(({ name }) => name))
   const seen = await Promise.all([
     ledger.seen(all, { from, patienceMs, keyOf: ({ sent }) => String(sent.partition) }),
-    ledger.seen(members, { from, patienceMs, keyOf: ({ process }) => process }),
+    ledger.seen(namesOf(fleet), { from, patienceMs, keyOf: ({ process }) => process }),
+    ledger.seen(namesOf(collectors), { from, patienceMs, keyOf: ({ sent }) => sent.through }),
   ])
-  if (seen.includes(undefined))
-    throw new Error(`${processes} processes did not take up ${partitions} partitions within ${patienceMs / 1_000} s`)
+  if (!seen.includes(undefined)) return
+  const names = [...namesOf(fleet), ...namesOf(collectors)].join(', ')
+  throw new Error(`${names} did not take up ${partitions} partitions within ${patienceMs / 1_000} s`)
 }
 
 async function suffer(world: World, fault: Fault, problems: string[]): Promise<Injected> {
@@ -159,34 +178,3 @@ async function suffer(world: World, fault: Fault, problems: string[]): Promise<I
   problems.push(...own, ...((await heal?.()) ?? []))
   return { what: `${fault.name} ${what}`, at, from: recovery.from, recoveredAt, victim }
 }
-
-/** After an orderly end everything that was read is done, and so committed. */
-async function uncommitted({ view, pipeline }: World): Promise<string[]> {
-  const { dispatcherGroup, events } = pipeline.topics
-  const [committed, ends] = [await view.committed(dispatcherGroup, events), await view.ends(events)]
-  return [...ends].flatMap(([partition, end]) => {
-    const offset = committed.get(partition) ?? 0
-    return offset === end ? [] : [`partition ${partition} ends at ${end} and is committed up to ${offset}`]
-  })
-}
-
-async function deadLetters({ pipeline }: World): Promise<ReadonlySet<string>> {
-  const records = await pipeline.read(pipeline.topics.deadLetter)
-  return new Set(records.map(({ headers }) => targetIn(headers)))
-}
-
-/** What waits in the retry topics: what the group has not come to yet. Whatever it has passed by is no excuse. */
-async function parkedRecords({ pipeline, view }: World, schedule: readonly string[]): Promise<ReadonlySet<string>> {
-  const { topics } = pipeline
-  const parked = new Set<string>()
-  for (const tier of tiersOf(schedule.flatMap(text => parseDuration(text) ?? []))) {
-    const topic = topics.retry(tier)
-    const committed = await view.committed(topics.retriesGroup, topic)
-    for (const { partition, offset, headers } of await pipeline.read(topic))
-      if (offset >= (committed.get(partition) ?? 0)) parked.add(targetIn(headers))
-  }
-  return parked
-}
-
-const targetIn = (headers: RecordHeaders): string =>
-  targetOf({ destination: headers['destination'] ?? '', id: headers['message-id'] ?? '' })

@@ -1,3 +1,4 @@
+import type { IntakeLimits } from './intake.ts'
 import type { Awaited } from './ledger.ts'
 import type { Script } from './receiver.ts'
 import type { Limits } from './verdict.ts'
@@ -13,8 +14,10 @@ export interface Scenario {
   /** The service reaches the brokers through proxies; whoever writes and watches does not. */
   readonly behindProxy?: boolean
   readonly processes: number
-  /** Lasts until all faults are over, and at least so many seconds. */
-  readonly load: { readonly perSecond: number; readonly seconds: number }
+  /** Lasts until all faults are over, and at least so many seconds; messages, which may be made larger by some bytes each. */
+  readonly load: { readonly perSecond: number; readonly seconds: number; readonly fillerBytes?: number }
+  /** The load comes in over HTTP, to so many processes of their own: `processes` only deliver then. Absent: it is written to Kafka. */
+  readonly intake?: { readonly collectors: number; readonly limits: IntakeLimits }
   /** Each gets every event. Without a script every call is answered with 200. */
   readonly destinations: readonly { readonly id: string; readonly script?: Script }[]
   /** As in the configuration. */

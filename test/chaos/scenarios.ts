@@ -1,10 +1,12 @@
 import {
   freezeProcess,
   joinProcess,
+  killBrokers,
+  killCollector,
   killCoordinator,
   killLeader,
   killProcess,
-  restartBrokers,
+  restartCollector,
   restartOldest,
   spoilEndpoint,
   spoilLink,
@@ -86,7 +88,7 @@ const ofBrokers: readonly Scenario[] = [
     ...replicated,
     name: 'brokers-restarted',
     shows: 'SIGKILL of all three brokers at once, then all come back, twice; retries under way',
-    faults: times(2, restartBrokers),
+    faults: times(2, killBrokers(0)),
     limits: { duplicates: 'counted', recoveryMs: 30_000 },
     commitsGoBack: true,
   },
@@ -166,5 +168,69 @@ const ofEndpoints: readonly Scenario[] = [
   },
 ]
 
+/** Neither budget of a collector, of 64 MiB each, may be passed; beside them is what the process is, and what is left over until it is collected. */
+const collectorPeakMb = 512
+/** What comes in over HTTP is promised to arrive only when it was answered 200. */
+const overHttp = {
+  ...standard,
+  processes: 1,
+  load: { perSecond: 400, seconds: 20 },
+} as const
+const steady = { refusals: 'none', answerMs: 2_000, acceptedMs: 1_000, peakMb: collectorPeakMb } as const
+/** Requests under way when Kafka goes are answered after ten seconds at the latest. */
+const outOfKafka = {
+  refusals: 'in_outages',
+  broken: 'none',
+  answerMs: 12_000,
+  acceptedMs: 15_000,
+  readiness: { unreadyMs: 27_000, readyMs: 15_000 },
+  peakMb: collectorPeakMb,
+} as const
+
+const ofCollectors: readonly Scenario[] = [
+  {
+    ...overHttp,
+    name: 'collector-restarted',
+    shows: 'messages by HTTP, two collectors, each restarted five times in turn by SIGTERM',
+    faults: times(10, restartCollector),
+    intake: { collectors: 2, limits: { ...steady, broken: 'none' } },
+    limits: { duplicates: 'none', recoveryMs: 10_000 },
+  },
+  {
+    ...overHttp,
+    name: 'collector-killed',
+    shows: 'messages by HTTP, SIGKILL of any of two collectors, ten times',
+    faults: times(10, killCollector),
+    intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },
+    limits: { duplicates: 'none', recoveryMs: 10_000 },
+  },
+  {
+    ...overHttp,
+    name: 'collector-kafka-down',
+    shows: 'messages by HTTP, SIGKILL of all three brokers at once, which come back after 60 s',
+    brokers: 3,
+    load: { perSecond: 500, seconds: 20, fillerBytes: 24_000 },
+    faults: [killBrokers(60)],
+    intake: { collectors: 1, limits: outOfKafka },
+    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+    commitsGoBack: true,
+  },
+  {
+    ...overHttp,
+    name: 'collector-link-half-open',
+    shows: 'messages by HTTP, connections to the broker stay open, but nothing gets through for 40 s',
+    behindProxy: true,
+    faults: [spoilLink({ kind: 'half-open' }, 40)],
+    intake: { collectors: 2, limits: outOfKafka },
+    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+  },
+]
+
 /** In the order of the table. Each name is for ONLY. */
-export const scenarios: readonly Scenario[] = [...ofProcesses, ...ofBrokers, ...ofLinks, ...ofEndpoints]
+export const scenarios: readonly Scenario[] = [
+  ...ofProcesses,
+  ...ofBrokers,
+  ...ofLinks,
+  ...ofEndpoints,
+  ...ofCollectors,
+]

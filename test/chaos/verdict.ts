@@ -1,3 +1,4 @@
+import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './intake.ts'
 import { type Delivery, type Sent, targetOf } from './ledger.ts'
 
 /** What must hold. Times are for a machine that does nothing else. */
@@ -40,6 +41,8 @@ export interface Evidence {
   /** `<destination> <message id>` of what lies in the dead-letter topic, and in the retry topics. */
   readonly deadLettered: ReadonlySet<string>
   readonly parked: ReadonlySet<string>
+  /** What was seen where messages come in. Absent: the load was written to Kafka. */
+  readonly intake?: Omit<IntakeEvidence, 'patience' | 'injected'>
   /** What else was seen that must not be. */
   readonly problems: readonly string[]
 }
@@ -59,6 +62,8 @@ export interface Findings {
   readonly latestMs: number
   /** Null when it was not judged. */
   readonly pauseMs: number | null
+  /** Null when the load was written to Kafka. */
+  readonly intake: Omit<IntakeFindings, 'failures'> | null
   /** Why the verdict is that it fails; empty: everything holds. */
   readonly failures: readonly string[]
 }
@@ -76,7 +81,8 @@ export function judge(evidence: Evidence): Findings {
   const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))
   const latestMs = latestOf(evidence)
   const pauseMs = limits.pauseMs === undefined ? null : longestPause(evidence)
-  const failures = [...problems]
+  const intake = intakeOf(evidence)
+  const failures = [...problems, ...intake.failures]
 
   if (fates.lost.length > 0) failures.push(`lost: ${some(fates.lost)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic although nothing stands in the way: ${fates.waiting}`)
@@ -104,8 +110,15 @@ export function judge(evidence: Evidence): Findings {
     recoveryMs,
     latestMs,
     pauseMs,
+    intake: intake.findings,
     failures,
   }
+}
+
+function intakeOf({ intake, patience, injected }: Evidence) {
+  if (intake === undefined) return { findings: null, failures: [] }
+  const { failures, ...findings } = judgeIntake({ ...intake, patience, injected })
+  return { findings, failures }
 }
 
 /** Every acknowledged event has one fate at each destination. */

@@ -18,7 +18,10 @@ export interface World {
   /** Between the service and each broker; none when the scenario has no use for them. */
   readonly proxies: readonly TcpProxy[]
   readonly pipeline: Pipeline
+  /** Those that deliver. Nothing else runs in them when messages come in over HTTP. */
   readonly fleet: Fleet
+  /** Those that messages are posted to; none when the load goes straight to Kafka. */
+  readonly collectors: Fleet
   readonly receiver: Receiver
   readonly ledger: Ledger
   readonly view: KafkaView
@@ -28,6 +31,8 @@ export interface World {
   close(): Promise<void>
 }
 
+/** Of the source that all messages come from, which `startPipeline` puts in. */
+export const writeKey = 'web-key'
 /** Partitions of every topic. */
 export const partitions = 12
 
@@ -36,7 +41,7 @@ const ownName = '${CHAOS_PROCESS:-none}'
 
 /** Brokers, topics, schemas and receivers; no process yet. The registry is the one of SCHEMA_REGISTRY_URL. */
 export async function openWorld(scenario: Scenario, chance: Chance, patience: number): Promise<World> {
-  const { brokers: size, behindProxy = false, destinations, delivery } = scenario
+  const { brokers: size, behindProxy = false, destinations, delivery, intake } = scenario
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
   const open: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })]
   const close = async (): Promise<void> => {
@@ -64,9 +69,12 @@ export async function openWorld(scenario: Scenario, chance: Chance, patience: nu
       })),
     }
     const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))
-    const fleet = opened(createFleet(pipeline.configFile, cluster.proxiedBrokers, directory))
+    const ofAll = { configFile: pipeline.configFile, brokers: cluster.proxiedBrokers, directory }
+    const service = intake === undefined ? undefined : 'dispatcher'
+    const fleet = opened(createFleet({ ...ofAll, prefix: 'p', service }))
+    const collectors = opened(createFleet({ ...ofAll, prefix: 'c', service: 'collector' }))
     const view = opened(await createKafkaView(cluster.brokers))
-    return { chance, cluster, proxies, pipeline, fleet, receiver, ledger, view, patience, close }
+    return { chance, cluster, proxies, pipeline, fleet, collectors, receiver, ledger, view, patience, close }
   } catch (error) {
     await close()
     throw error

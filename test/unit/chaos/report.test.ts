@@ -8,6 +8,7 @@ const row: Row = {
   shows: 'SIGKILL of any of three processes',
   brokers: 1,
   processes: 3,
+  collectors: 0,
   perSecond: 500,
   faults: ['SIGKILL p1', 'SIGKILL p3'],
   calls: 1_010,
@@ -21,7 +22,13 @@ const row: Row = {
   recoveryMs: 6_120,
   latestMs: 6_300,
   pauseMs: null,
+  intake: null,
   failures: [],
+}
+const overHttp: Row = {
+  ...row,
+  name: 'collector-killed',
+  intake: { refused: 0, broken: 12, answerMs: 340, acceptedMs: null, peakMb: 181 },
 }
 const failing: Row = { ...row, name: 'zombie', recoveryMs: null, failures: ['lost: 1 (crm m-3)'] }
 const conditions = {
@@ -44,16 +51,20 @@ describe('the report', () => {
   it('is one line a scenario, and a line for each reason why one fails', () => {
     const [header, first, second, why] = table([row, failing])
     expect(header).toMatch(/^scenario +seed +faults +sent +delivered .* verdict$/)
-    expect(first).toMatch(/^killed +7 +2 +1000 +999 +1 +0 +0 +10 +6\.1 +6\.3 +– +holds$/)
-    expect(second).toMatch(/^zombie .* never +6\.3 +– +FAILS$/)
+    expect(first).toMatch(/^killed +7 +2 +1000 +999 +1 +0 +0 +10 +6\.1 +6\.3 +– +– +– +– +– +– +holds$/)
+    expect(second).toMatch(/^zombie .* never +6\.3 .* FAILS$/)
     expect(why).toBe('FAILS  zombie: lost: 1 (crm m-3)')
+  })
+
+  it('has figures of what came in where it came in over HTTP', () => {
+    expect(table([overHttp])[1]).toMatch(/ +0 +12 +0\.3 +never +181 +holds$/)
   })
 
   it('replaces the table on the page and nothing else', () => {
     const written = withTable(page, conditions, [row])
     expect(written).toContain('Seed 7, 2026-11-21, Node v24, 2 × some CPU.')
     expect(written).toContain(
-      '| SIGKILL of any of three processes | killed | 2 | 1000 | 999 | 1 | 0 | 0 | 10 | 6.1 | 6.3 | – | holds |',
+      '| SIGKILL of any of three processes | killed | 2 | 1000 | 999 | 1 | 0 | 0 | 10 | 6.1 | 6.3 | – | – | – | – | – | – | holds |',
     )
     expect(written).not.toContain('of the run before')
     expect(written).toMatch(/^# Title\n/)

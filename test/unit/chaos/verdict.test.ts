@@ -38,7 +38,7 @@ const cases: readonly Case[] = [
   {
     name: 'everything delivered once holds',
     evidence: {},
-    figures: { sent: 2, delivered: 2, waiting: 0, lost: 0, duplicates: 0, latestMs: 200, pauseMs: null },
+    figures: { sent: 2, delivered: 2, waiting: 0, lost: 0, duplicates: 0, latestMs: 200, pauseMs: null, intake: null },
   },
   {
     name: 'an event that is nowhere is lost',
@@ -154,6 +154,26 @@ const cases: readonly Case[] = [
       deliveries: [...nothingWrong.deliveries, by('p2', a, 90_000)],
     },
     figures: { latestMs: 200 },
+  },
+  {
+    name: 'what came in has its own figures, and its own reasons to fail',
+    evidence: {
+      patience: 2,
+      injected: [{ ...kill, what: 'Kafka away', from: 8_000 }],
+      intake: {
+        limits: { refusals: 'in_outages', broken: 'none', answerMs: 10, acceptedMs: 500, peakMb: 9 },
+        posted: [
+          { collector: 'c1', messages: 3, at: 6_000, endedAt: 6_020, answer: 503, retryAfter: '5' },
+          { collector: 'c1', messages: 2, at: 9_000, endedAt: 9_001, answer: 200, retryAfter: undefined },
+        ],
+        seen: { looks: [], peakMb: new Map([['c1', 9.5]]) },
+      },
+    },
+    figures: { intake: { refused: 3, broken: 0, answerMs: 20, acceptedMs: 1_001, peakMb: 10 } },
+    failures: [
+      /^Kafka away: accepted again after 1001 ms, limit 1000 ms$/,
+      /^a collector had 10 MB resident, limit 9 MB$/,
+    ],
   },
   {
     name: 'whatever else was seen counts',
