@@ -1,5 +1,6 @@
 import { asyncApiText } from './asyncapi/document.ts'
 import { dashboardFiles } from './grafana/all.ts'
+import { chartFiles } from './helm/generated.ts'
 import { contractText } from './metrics/contract.ts'
 import { referenceText } from './metrics/reference.ts'
 import { commandsText } from './reference/commands.ts'
@@ -16,5 +17,6 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/errors.md', errorsText()],
     ['docs/reference/metrics.md', referenceText()],
     ...[...dashboardFiles()].map(([file, text]) => [`deploy/grafana/${file}`, text] as const),
+    ...chartFiles(),
   ])
 }

@@ -2,12 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { delivery } from '../../src/core/settings/schema.ts'
-import { standingTiers, topicConfig, topicSpecs } from '../../src/core/topics.ts'
+import { standingTiers, type TopicSpec, topicConfig, topicSpecs } from '../../src/core/topics.ts'
 import { formatDuration } from '../../src/core/units.ts'
+import { dashboardFiles } from '../grafana/all.ts'
 import { renderText } from './render.ts'
 import { valuesSchema } from './values-schema.ts'
 
-/* What is made and committed; `npm run manifests` writes it, a test compares. Paths are those in the repository. */
+/* What is made and committed: `npm run generate` writes the parts of the chart, `npm run manifests` its rendering. Paths are those in the repository. */
 
 const root = join(import.meta.dirname, '../..')
 
@@ -17,8 +18,8 @@ export function chartFiles(): ReadonlyMap<string, string> {
     ['deploy/helm/hookline/values.schema.json', `${JSON.stringify(valuesSchema(), null, 2)}\n`],
     ['deploy/helm/hookline/files/topics.yaml', topicsText()],
     // A chart can carry only what lies in its own folder.
-    ...copies('deploy/prometheus', 'rules', '.yaml'),
-    ...copies('deploy/grafana', 'dashboards', '.json'),
+    ...rules(),
+    ...[...dashboardFiles()].map(([file, text]) => [`deploy/helm/hookline/files/dashboards/${file}`, text] as const),
   ])
 }
 
@@ -37,24 +38,27 @@ function topicsText(): string {
     const { 'min.insync.replicas': _, ...others } = config
     return others
   }
-  const specs = topicSpecs({ prefix: 'p', partitions: 1, replicationFactor: 1 }, [])
-  const [retry] = specs.filter(({ name }) => name.startsWith('p.retry.'))
-  const others = specs.filter(({ name }) => !name.startsWith('p.retry.'))
-  const comment = '# Made by `npm run manifests` from src/core/topics.ts.\n'
+  const specs = topicSpecs({ prefix: 'p', partitions: 1, replicationFactor: 1 }, [], { attemptsTopic: true })
+  const isRetry = ({ name }: TopicSpec): boolean => name.startsWith('p.retry.')
+  const isAttempts = ({ name }: TopicSpec): boolean => name === 'p.attempts'
+  const [retry, attempts] = [specs.find(isRetry), specs.find(isAttempts)]
+  const others = specs.filter(spec => !isRetry(spec) && !isAttempts(spec))
+  const comment = '# Made by `npm run generate` from src/core/topics.ts.\n'
   return (
     comment +
     stringify({
       topics: others.map(spec => ({ name: spec.name.slice(prefix.length), config: own(topicConfig(spec)) })),
       retry: { config: retry && own(topicConfig(retry)) },
+      // Only with delivery.attemptsTopic.
+      attempts: { name: 'attempts', config: attempts && own(topicConfig(attempts)) },
       standingTiers: standingTiers.map(formatDuration),
       defaultSchedule: delivery.parse({}).schedule.map(formatDuration),
     })
   )
 }
 
-function copies(from: string, to: string, extension: string): [string, string][] {
-  const names = readdirSync(join(root, from)).filter(name => name.endsWith(extension))
-  return names
-    .sort()
-    .map(name => [`deploy/helm/hookline/files/${to}/${name}`, readFileSync(join(root, from, name), 'utf8')])
+function rules(): [string, string][] {
+  const from = join(root, 'deploy/prometheus')
+  const names = readdirSync(from).filter(name => name.endsWith('.yaml'))
+  return names.sort().map(name => [`deploy/helm/hookline/files/rules/${name}`, readFileSync(join(from, name), 'utf8')])
 }

@@ -11,18 +11,14 @@ import { problemsOf } from '../../support/manifests/strict.ts'
 const checkout = resolve(import.meta.dirname, '../../..')
 const committed = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 
-describe('what is committed (after a change: npm run manifests)', () => {
-  it.each([...chartFiles()])('%s is what follows from the code', (path, text) => {
-    expect(committed(path)).toBe(text)
-  })
-
-  it('the chart carries nothing else', () => {
+describe('what is committed', () => {
+  it('the chart carries only what npm run generate puts into it', () => {
     const files = readdirSync(join(checkout, 'deploy/helm/hookline/files'), { recursive: true, encoding: 'utf8' })
     const carried = files.filter(name => name.includes('.')).map(name => `deploy/helm/hookline/files/${name}`)
     expect(carried.filter(path => !chartFiles().has(path))).toEqual([])
   })
 
-  it('deploy/kubernetes is the chart with its default values', async () => {
+  it('deploy/kubernetes is the chart with its default values (after a change: npm run manifests)', async () => {
     const made = await manifestFiles(helm)
     const names = readdirSync(join(checkout, 'deploy/kubernetes')).map(name => `deploy/kubernetes/${name}`)
     expect(names.sort()).toEqual([...made.keys()].sort())

@@ -6,6 +6,7 @@ import { closingAfterEach } from '../../support/cleanup.ts'
 import { buildImage, type Image } from '../../support/image/build.ts'
 import { type Container, runInContainer, startContainer } from '../../support/image/container.ts'
 import { whyNot } from '../../support/image/name-spaces.ts'
+import { until } from '../../support/kafka-admin.ts'
 import { Ledger } from '../../support/ledger.ts'
 import { type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
 
@@ -119,7 +120,7 @@ onlyHere('a container of it', () => {
     const pipeline = await installation(ledger)
     const first: Container = closing(await startContainer(image, pipeline.mounted))
     expect(first.status()).toMatch(/^NSpid:\s+\d+\s+1$/m)
-    expect(await first.readyz()).toBe(200)
+    await until(async () => ((await first.readyz()) === 200 ? true : undefined))
     const answer = await fetch(`${first.collector}/v1/track`, {
       method: 'POST',
       headers: {

@@ -8,9 +8,8 @@ import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file
 import { classifyAddress } from '../../../src/core/delivery/address.ts'
 import { serviceNames } from '../../../src/core/services.ts'
 import { liveKeys } from '../../../src/core/settings/change.ts'
-import { defaultListen } from '../../../src/core/settings/schema.ts'
+import { defaultListen, delivery } from '../../../src/core/settings/schema.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
-import { parseDuration } from '../../../src/core/units.ts'
 import { createAuthority } from '../../support/certificates.ts'
 import { rendered } from '../../support/manifests/renderings.ts'
 import { deploymentsIn, ofKind } from '../../support/manifests/workloads.ts'
@@ -76,23 +75,18 @@ describe('one place', () => {
     ])
   })
 
-  const schedules: readonly [string, readonly string[] | undefined][] = [
-    ['the default', undefined],
-    ['no retries', []],
-    ['other units for the same', ['60s', '90s', '5400s', '120m', '1500ms']],
+  const deliveries: readonly [string, { schedule?: readonly string[]; attemptsTopic?: boolean }][] = [
+    ['the default', {}],
+    ['no retries', { schedule: [] }],
+    ['other units for the same', { schedule: ['60s', '90s', '5400s', '120m', '1500ms'] }],
+    ['attempts are written down', { attemptsTopic: true }],
   ]
-  it.each(schedules)('topics of Strimzi are those that `topics apply` makes: %s', async (_, schedule) => {
+  it.each(deliveries)('topics of Strimzi are those that `topics apply` makes: %s', async (_, given) => {
     const topics = { prefix: 'acme_eu', partitions: 6, replicationFactor: 3 }
-    const config = { topics, ...(schedule !== undefined && { delivery: { schedule } }) }
-    const made = ofKind(
-      await rendered({ config, strimzi: { cluster: 'kafka', topics: { enabled: true } } }),
-      'KafkaTopic',
-    )
-    const given = schedule ?? (parse(read(`${chart}/files/topics.yaml`)).defaultSchedule as string[])
-    const wanted = topicSpecs(
-      topics,
-      given.map(each => parseDuration(each)!),
-    ).map(spec => ({
+    const strimzi = { cluster: 'kafka', topics: { enabled: true } }
+    const made = ofKind(await rendered({ config: { topics, delivery: given }, strimzi }), 'KafkaTopic')
+    const settings = delivery.parse(given)
+    const wanted = topicSpecs(topics, settings.schedule, settings).map(spec => ({
       topicName: spec.name,
       partitions: spec.partitions,
       replicas: spec.replicationFactor,
