@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import {
   type DeadLetterFilter,
   type DeadLetterOutcome,
@@ -8,7 +8,7 @@ import {
 import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/outcome.ts'
 import { parseTimestamp } from '../core/message/timestamp.ts'
 import { type EpochMs, epochMs, parseDuration } from '../core/units.ts'
-import { choice } from './choice.ts'
+import { closedOption } from './choice.ts'
 import { UsageError } from './command.ts'
 
 /** What commander makes of the options. */
@@ -39,14 +39,8 @@ export function filterOf({ destination, reason, outcome, since, until, messageId
   return { destination, reason, outcome, since, until, messageId }
 }
 
-/** An option whose value is one of a closed set, which the help shows. */
-function closedOption(flag: string, description: string, names: readonly string[]): Option {
-  return new Option(`${flag} <${flag.slice(2)}>`, description)
-    .choices(names)
-    .argParser(text => choice(flag, text, names))
-}
-
-function timeOf(option: string, now: EpochMs): (text: string) => EpochMs {
+/** A point in time, typed as one or as how long ago it was. @throws UsageError */
+export function timeOf(option: string, now: EpochMs): (text: string) => EpochMs {
   return text => {
     const ago = parseDuration(text)
     const time = ago === undefined ? parseTimestamp(text) : epochMs(now - ago)

@@ -72,6 +72,11 @@ export const commandEntries: readonly CommandEntry[] = [
     load: async () => (await import('./commands/schemas.ts')).schemasCommand,
   },
   {
+    name: 'tail',
+    summary: 'show attempts as they are made',
+    load: async () => (await import('./commands/tail.ts')).tailCommand,
+  },
+  {
     name: 'unsuppress-user',
     summary: 'take messages of a user again',
     load: async () => (await import('./commands/unsuppress-user.ts')).unsuppressUserCommand,

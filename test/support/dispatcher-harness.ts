@@ -74,6 +74,8 @@ interface Options {
   readonly destinations?: readonly Destination[]
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
   readonly delivery?: Partial<DeliverySettings>
+  /** Where records of attempts go. */
+  readonly attemptProducer?: LogProducer
 }
 
 /** The real dispatcher service on a log in memory, a scripted transport and a manual clock. */
@@ -98,7 +100,7 @@ export class DispatcherHarness {
   /** Ends with the process: what its timers still do changes nothing. */
   #life = new AbortController()
 
-  constructor({ destinations = [destination('crm')], answer = () => ok, delivery }: Options = {}) {
+  constructor({ destinations = [destination('crm')], answer = () => ok, delivery, attemptProducer }: Options = {}) {
     this.destinations = destinations
     const settings: DeliverySettings = {
       timeout: durationMs(5 * second),
@@ -127,6 +129,7 @@ export class DispatcherHarness {
         codec: this.codec,
         encodeInput: input => Buffer.from(JSON.stringify(input)),
         marks: this.marks,
+        attemptProducer,
         transport: {
           post: (call, onEnd) => {
             if (signal.aborted) return

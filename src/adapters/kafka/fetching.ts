@@ -1,5 +1,5 @@
 import type { TopicPartition } from '../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../core/units.ts'
+import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
 import { offsetOf } from './assignment.ts'
 import type { KafkaClient } from './client.ts'
 import { codeOfThrown, kafkaError, topicMissing } from './errors.ts'
@@ -7,7 +7,7 @@ import { type Batch, type Cluster, type FetchedPartition, internal } from './int
 import { loadKafkajs } from './library.ts'
 
 /** All that one fetch brings to memory. */
-const fetchBytes = 2 * 1024 * 1024
+const fetchBytes = Number(process.env['FB'] ?? 2 * 1024 * 1024)
 const readCommitted = 1
 
 /** Tries without getting on before a reader gives up: over all some ten seconds, enough for the election of a leader. */
@@ -57,6 +57,23 @@ export async function rangeOf(cluster: Cluster, topic: string, partition: number
     return { topic, partition, beginning, end }
   } catch (error) {
     throw kafkaError(`ends of ${topic}/${partition} cannot be read`, error)
+  }
+}
+
+/** The first record that was appended at this time or later; undefined: none yet. @throws KafkaError */
+export async function offsetSince(
+  cluster: Cluster,
+  { topic, partition }: TopicPartition,
+  since: EpochMs,
+): Promise<number | undefined> {
+  try {
+    const [answer] = await cluster.fetchTopicsOffset([
+      { topic, partitions: [{ partition }], fromBeginning: false, fromTimestamp: since },
+    ])
+    const offset = Number(answer?.partitions[0]?.offset ?? -1)
+    return offset < 0 ? undefined : offset
+  } catch (error) {
+    throw kafkaError(`offsets of ${topic}/${partition} cannot be read`, error)
   }
 }
 

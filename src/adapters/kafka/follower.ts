@@ -1,8 +1,18 @@
 import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs, type EpochMs } from '../../core/units.ts'
 import { type KafkaClient, metadataMaxAgeMs } from './client.ts'
 import { codeOfThrown, KafkaError, kafkaError } from './errors.ts'
-import { clusterOf, fetchFrom, leaderOf, partitionsOf, patience, rangeOf, retryAfter } from './fetching.ts'
+import {
+  clusterOf,
+  fetchFrom,
+  leaderOf,
+  offsetSince,
+  partitionsOf,
+  patience,
+  type Range,
+  rangeOf,
+  retryAfter,
+} from './fetching.ts'
 import { FollowedPartition } from './followed.ts'
 import type { Cluster } from './internals.ts'
 import { recordOf } from './records.ts'
@@ -12,6 +22,8 @@ export interface FollowerDeps {
   readonly topic: string
   readonly clock: Clock
   readonly logger: Logger
+  /** Where to begin in what is there at the start: after all of it, or with what was appended at that time or later. Absent: with all of it. */
+  readonly from?: 'end' | EpochMs
   /** How old the view of partitions and leaders may be; half a minute. */
   readonly metadataMaxAgeMs?: number
 }
@@ -129,13 +141,25 @@ class Follower implements TopicFollower {
     const { clock, topic } = this.#deps
     const now = clock.monotonic()
     if (now - this.#metadataAt < (this.#deps.metadataMaxAgeMs ?? metadataMaxAgeMs)) return
-    if (this.#metadataAt > Number.NEGATIVE_INFINITY) await this.#cluster.refreshMetadata()
+    const isFirst = this.#metadataAt === Number.NEGATIVE_INFINITY
+    if (!isFirst) await this.#cluster.refreshMetadata()
     for (const { partitionId } of this.#cluster.findTopicPartitionMetadata(topic)) {
       if (this.#partitions.has(partitionId)) continue
-      const { beginning } = await rangeOf(this.#cluster, topic, partitionId)
-      this.#partitions.set(partitionId, new FollowedPartition(partitionId, beginning))
+      const position = isFirst ? await this.#start(partitionId) : (await this.#rangeOf(partitionId)).beginning
+      this.#partitions.set(partitionId, new FollowedPartition(partitionId, position))
     }
     this.#metadataAt = now
+  }
+
+  async #start(partition: number): Promise<number> {
+    const { topic, from } = this.#deps
+    const { beginning, end } = await this.#rangeOf(partition)
+    if (from === undefined) return beginning
+    return from === 'end' ? end : ((await offsetSince(this.#cluster, { topic, partition }, from)) ?? end)
+  }
+
+  #rangeOf(partition: number): Promise<Range> {
+    return rangeOf(this.#cluster, this.#deps.topic, partition)
   }
 
   /** Whether more is known than before. */
@@ -177,7 +201,7 @@ class Follower implements TopicFollower {
   async #findPositions(): Promise<void> {
     const { topic, logger } = this.#deps
     for (const followed of this.#partitions.values()) {
-      const { beginning, end } = await rangeOf(this.#cluster, topic, followed.partition)
+      const { beginning, end } = await this.#rangeOf(followed.partition)
       if (followed.position >= beginning && followed.position <= end) continue
       const { partition, position } = followed
       logger.warn(

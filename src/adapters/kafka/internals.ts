@@ -69,7 +69,7 @@ export interface Cluster {
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[]
   findBroker(node: { readonly nodeId: number | string }): Promise<Broker>
   fetchTopicsOffset(
-    topics: readonly (TopicPartitions & { readonly fromBeginning: boolean })[],
+    topics: readonly (TopicPartitions & { readonly fromBeginning: boolean; readonly fromTimestamp?: number })[],
   ): Promise<readonly TopicPartitions<{ partition: number; offset: string }>[]>
 }
 

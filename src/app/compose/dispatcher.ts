@@ -1,6 +1,7 @@
 import { createConsumer } from '../../adapters/kafka/consumer.ts'
+import { createProducer } from '../../adapters/kafka/producer.ts'
 import { createChosenTransport } from '../../adapters/webhook/choose.ts'
-import type { LogConsumer } from '../../core/ports.ts'
+import type { LogConsumer, LogProducer } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import { createDispatcherService } from '../../services/dispatcher/service.ts'
 import type { Foundation, RunningPart } from './foundation.ts'
@@ -31,8 +32,9 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
   // There from the start: a rule sees no increase in what appears as more than 0.
   for (const topic of [topics.events, ...tiers]) metrics.positionsLost.inc({ topic }, 0)
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
+  const attemptProducer = await startAttemptProducer(foundation)
   const dispatcher = createDispatcherService({
-    ...foundation,
+    ...{ ...foundation, attemptProducer },
     live: consumerOf('dispatcher', topics.dispatcherGroup, [topics.events]),
     retries: consumerOf('retries', topics.retriesGroup, tiers),
     transport,
@@ -43,4 +45,13 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
   })
   await lifecycle.start({ name: 'dispatcher', start: dispatcher.start, stop: dispatcher.stop })
   return dispatcher
+}
+
+/** Not the one of the deliveries: a request that a broker holds up would hold up all that go over the same connection. */
+async function startAttemptProducer(foundation: Foundation): Promise<LogProducer | undefined> {
+  const { settings, lifecycle } = foundation
+  if (!settings.delivery.attemptsTopic) return undefined
+  const producer = createProducer(foundation)
+  await lifecycle.start({ name: 'attempt producer', stop: () => producer.stop() })
+  return producer
 }

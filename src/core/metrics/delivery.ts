@@ -83,6 +83,11 @@ export const deliveryMetrics = {
     use: 'dashboard',
     labels: { state: ['enabled', 'paused', 'disabled'] },
   }),
+  attemptRecords: counter(
+    'hookline_attempt_records_total',
+    'Records about attempts, for whoever watches; dropped: too many waited to be written.',
+    { unit: 'records', use: 'debug', labels: { result: ['written', 'dropped', 'failed'] } },
+  ),
   droppedKeys: counter('hookline_dropped_keys_total', 'Keys named __proto__ removed from messages.', {
     unit: 'keys',
     use: 'debug',

@@ -18,6 +18,7 @@ import type { Destination } from '../../core/settings.ts'
 import { durationMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
+import type { RecordAttempt } from './attempt-records.ts'
 import type { MakeAttempt } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
 import { type DestinationLane, Lanes } from './lanes.ts'
@@ -36,6 +37,8 @@ interface Deps {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Undefined: nobody keeps records of attempts. */
+  readonly recordAttempt?: RecordAttempt | undefined
 }
 
 /** The pump: takes deliveries from the lanes while there is room for calls, asks core what is to be done, has it carried out. */

@@ -17,6 +17,7 @@ import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { createUpkeep } from '../deletion/upkeep.ts'
+import { createAttemptRecords } from './attempt-records.ts'
 import { createAttempts } from './attempts.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { createGauges } from './gauges.ts'
@@ -29,6 +30,7 @@ import type { Shard } from './shard.ts'
 /** A call is over after 5 s (A4.1), then its copy is written: what is not done by then is done again after the restart. */
 const drainLimit = durationMs(8_000)
 const drainCheckEvery = durationMs(20)
+
 export interface DispatcherDeps {
   /** Of the events topic. */
   readonly live: LogConsumer
@@ -40,6 +42,8 @@ export interface DispatcherDeps {
   /** Of deleted users; started before. */
   readonly marks: Marks
   readonly transport: WebhookTransport
+  /** Of `delivery.attemptsTopic`, with connections of its own; undefined: it is off. */
+  readonly attemptProducer?: LogProducer | undefined
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
@@ -67,7 +71,8 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const settle = createSettle({ ...deps, reportRecord: createReportRecord(deps) })
   const policy = { schedule: limits.schedule, window: limits.window, tiers: tiersOf(limits.schedule) }
   const makeAttempt = createAttempts({ ...deps, places, onCallEnd: () => dispatcher.onCallEnd() })
-  const dispatcher: Dispatcher = new Dispatcher({ ...deps, policy, places, makeAttempt, settle })
+  const recordAttempt = deps.attemptProducer && createAttemptRecords({ ...deps, producer: deps.attemptProducer })
+  const dispatcher: Dispatcher = new Dispatcher({ ...deps, policy, places, makeAttempt, settle, recordAttempt })
   marks.onCurrent(() => dispatcher.release())
   const pump = (): void => dispatcher.pump()
   const intake = new Intake({ ...deps, settle, enqueue: delivery => dispatcher.enqueue(delivery), pump })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/follower.ts'
+import type { LogRecord } from '../../../src/core/ports.ts'
 import { Followed } from '../../support/followed.ts'
 import { silent } from '../../support/silent-logger.ts'
 import {
@@ -102,6 +103,36 @@ describe('a follower', () => {
     await admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })
     await append(producer(), topic, { value: Buffer.from('second'), partition: 1 })
     await followed.until(() => followed.values.includes('second'))
+  })
+
+  it('begins behind all that is there, if told so, and has all that comes', async () => {
+    const topic = await newTopic({ partitions: 3 })
+    const to = producer()
+    await appendAll(to, topic, numbered(30))
+    const followed = await follow(topic, { from: 'end' })
+    expect(followed.records).toEqual([])
+    await appendAll(to, topic, numbered(30, 30))
+    await followed.until(() => followed.records.length === 30)
+    expect(new Set(followed.values)).toEqual(new Set(numbered(30, 30).map(({ value }) => String(value))))
+  })
+
+  it('begins with what was appended at a time or later; where nothing was, behind all that is there', async () => {
+    const topic = await newTopic({ partitions: 2, config: { 'message.timestamp.type': 'LogAppendTime' } })
+    const to = producer()
+    const put = (text: string, partition: number): Promise<void> =>
+      append(to, topic, { value: Buffer.from(text), partition })
+    await put('before', 0)
+    await put('before', 1)
+    const [first] = (await follow(topic)).records
+    // Times are in milliseconds: another one has to begin.
+    while (systemClock.now() <= (first as LogRecord).timestamp + 1) await put('meanwhile', 0)
+    const since = systemClock.now()
+    await put('after', 0)
+    const followed = await follow(topic, { from: since })
+    expect(followed.values.at(-1)).toBe('after')
+    expect(followed.values).not.toContain('before')
+    await put('later', 1)
+    await followed.until(() => followed.values.includes('later'))
   })
 
   it('is stopped in the middle of a fetch, and hands over nothing after that', async () => {

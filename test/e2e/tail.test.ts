@@ -1,0 +1,41 @@
+import { expect, it } from '@jest/globals'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { until } from '../support/kafka-admin.ts'
+import { Ledger } from '../support/ledger.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+it('attempts of all destinations are shown while they are made, to whoever asks for them', async () => {
+  const [good, bad] = [closing(await Ledger.started()), closing(await Ledger.started({ answers: [500] }))]
+  const pipeline = closing(
+    await startPipeline({
+      delivery: { attemptsTopic: true },
+      destinations: [
+        { id: 'crm', sources: ['web'], webhooks: [{ id: 'main', url: good.url }] },
+        { id: 'erp', sources: ['web'], webhooks: [{ url: bad.url }] },
+      ],
+    }),
+  )
+  const service = await pipeline.run()
+  const shown = async (...words: string[]): Promise<Record<string, unknown>[]> =>
+    (await pipeline.command('tail', '--json', '--since', '10m', ...words))
+      .split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line))
+  // It follows: asked for before they are made.
+  const [delivered, failed] = [
+    shown('--destination', 'crm', '--count', '20'),
+    shown('--outcome', 'http_5xx', '--count', '20'),
+  ]
+  await pipeline.send(trackEvents(20))
+  const common = { source: 'web', type: 'track', attempt: 1 }
+  expect(new Set((await delivered).map(({ messageId }) => messageId)).size).toBe(20)
+  expect((await delivered)[0]).toMatchObject({ ...common, decision: 'delivered', outcomes: { main: 'delivered' } })
+  for (const attempt of await failed)
+    expect(attempt).toMatchObject({ ...common, destination: 'erp', decision: 'retried', outcomes: { 0: 'http_5xx' } })
+  expect(JSON.stringify(await delivered)).not.toContain('user-')
+  const written = 'hookline_attempt_records_total{result="written"}'
+  await until(async () => (((await service.metrics()).get(written) ?? 0) >= 40 ? true : undefined))
+  expect(await service.stop()).toBe(0)
+}, 90_000)

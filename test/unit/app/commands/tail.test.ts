@@ -1,0 +1,152 @@
+import { describe, expect, it } from '@jest/globals'
+import { KafkaError, topicMissing } from '../../../../src/adapters/kafka/errors.ts'
+import { tailCommand } from '../../../../src/app/commands/tail.ts'
+import { type AttemptFacts, encodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
+import type { LogRecord, TopicFollowerHandlers } from '../../../../src/core/ports.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import { runCommand } from '../../../support/command-io.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+import { smallConfiguration } from '../../../support/small-configuration.ts'
+
+const on = smallConfiguration().replace('schedule: [10s]', 'schedule: [10s], attemptsTopic: true')
+const folder = await configFolder({ 'on.yaml': on, 'off.yaml': smallConfiguration() })
+const at = epochMs(Date.UTC(2026, 2, 1))
+
+const delivered: AttemptFacts = {
+  ...{ decision: 'delivered', destination: 'crm', source: 'web', messageId: 'm-1', type: 'track', attempt: 1 },
+  ...{ outcomes: { a: 'delivered', b: 'timeout' }, elapsedMs: 35 },
+}
+const retried: AttemptFacts = {
+  ...{ ...delivered, decision: 'retried', messageId: 'm-2', attempt: 3, outcomes: { 0: 'timeout' }, elapsedMs: 5_003 },
+  nextAttemptInMs: 59_100,
+}
+const givenUp: AttemptFacts = {
+  ...{
+    ...delivered,
+    decision: 'dead_lettered',
+    reason: 'http_4xx',
+    messageId: 'm-3',
+    type: 'identify',
+    source: 'server',
+  },
+  outcomes: { 0: 'http_4xx' },
+}
+const records = (...values: (string | null)[]): LogRecord[] =>
+  values.map((value, offset) => ({
+    ...{ topic: 'acme.attempts', partition: 0, offset, timestamp: at, key: Buffer.from('crm'), headers: {} },
+    value: value === null ? null : Buffer.from(value),
+  }))
+const all = records(...[delivered, retried, givenUp].map(facts => encodeAttempt(facts, at)))
+
+/** Shows these, and is interrupted when all were handed over. */
+async function tail(
+  argv: readonly string[],
+  given: { handed?: readonly LogRecord[]; fails?: Error; file?: string } = {},
+) {
+  const { handed = all, fails, file = 'on.yaml' } = given
+  const interrupted = new AbortController()
+  let stopped = 0
+  let from: unknown
+  const follower = {
+    async start({ onRecord, onCurrent }: TopicFollowerHandlers) {
+      if (fails) throw fails
+      for (const record of handed) onRecord(record)
+      onCurrent(1)
+      setImmediate(() => interrupted.abort())
+    },
+    async stop() {
+      stopped++
+    },
+  }
+  const load = async () => (io: Parameters<typeof tailCommand>[0]) =>
+    tailCommand(io, (_, begin) => {
+      from = begin
+      return follower
+    })
+  const words = ['tail', '--config', `${folder}/${file}`, ...argv]
+  const result = await runCommand(words, { signal: interrupted.signal }, [{ name: 'tail', summary: '', load }])
+  return { ...result, lines: result.out.split('\n').filter(Boolean), stopped, from }
+}
+const idsOf = (lines: readonly string[]): string[] => lines.map(line => /m-\d/.exec(line)?.[0] ?? '')
+
+describe('hookline tail', () => {
+  it('a line an attempt, from now on, until it is interrupted', async () => {
+    const { code, err, lines, stopped, from } = await tail([])
+    expect({ code, err, stopped, from }).toEqual({ code: 0, err: '', stopped: 1, from: 'end' })
+    expect(lines).toEqual([
+      '2026-03-01T00:00:00.000Z crm delivered #1 35 ms track web m-1 a=delivered b=timeout',
+      '2026-03-01T00:00:00.000Z crm retried #3 5003 ms track web m-2 0=timeout next in 60s',
+      '2026-03-01T00:00:00.000Z crm dead_lettered (http_4xx) #1 35 ms identify server m-3 0=http_4xx',
+    ])
+  })
+
+  it('as lines of JSON', async () => {
+    const { lines } = await tail(['--json'])
+    expect(lines.map(line => JSON.parse(line))).toEqual(
+      [delivered, retried, givenUp].map(facts => ({ at: '2026-03-01T00:00:00.000Z', ...facts })),
+    )
+  })
+
+  it.each([
+    [
+      ['--destination', 'crm'],
+      ['m-1', 'm-2', 'm-3'],
+    ],
+    [['--source', 'server'], ['m-3']],
+    [
+      ['--type', 'track'],
+      ['m-1', 'm-2'],
+    ],
+    [
+      ['--outcome', 'timeout'],
+      ['m-1', 'm-2'],
+    ],
+    [['--outcome', 'timeout', '--decision', 'retried'], ['m-2']],
+    [['--message-id', 'm-1'], ['m-1']],
+    [
+      ['--count', '2'],
+      ['m-1', 'm-2'],
+    ],
+    [['--count', '1', '--type', 'identify'], ['m-3']],
+  ])('%j', async (argv, ids) => {
+    const { code, lines } = await tail(argv)
+    expect({ code, ids: idsOf(lines) }).toEqual({ code: 0, ids })
+  })
+
+  it('from a time on', async () => {
+    expect((await tail(['--since', '2026-03-01T00:00:00Z'])).from).toBe(at)
+  })
+
+  it('leaves out what is no attempt, and nothing steers the terminal', async () => {
+    const strange = { ...delivered, messageId: '\u001b[2J' }
+    const { lines } = await tail([], { handed: records(null, 'no JSON', encodeAttempt(strange, at)) })
+    expect(lines).toEqual(['2026-03-01T00:00:00.000Z crm delivered #1 35 ms track web \ufffd[2J a=delivered b=timeout'])
+  })
+
+  it.each([
+    [['--destination', 'cmr'], "hookline: --destination: there is no 'cmr' (did you mean crm?)\n"],
+    [['--source', 'wbe'], "hookline: --source: there is no 'wbe' (did you mean web?)\n"],
+    [['--outcome', 'timeuot'], "hookline: --outcome: there is no 'timeuot' (did you mean timeout?)\n"],
+    [['--since', 'yesterday'], /^hookline: --since must be a time/],
+  ])('%j is refused', async (argv, message) => {
+    const { code, err } = await tail(argv)
+    expect(code).toBe(2)
+    expect(err).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
+  })
+
+  it('says how to switch it on', async () => {
+    const { code, err } = await tail([], { file: 'off.yaml' })
+    expect(code).toBe(1)
+    expect(err).toContain('set delivery.attemptsTopic: true, then `hookline topics apply`')
+  })
+
+  it.each([
+    [
+      topicMissing('acme.attempts'),
+      'hookline: topic acme.attempts does not exist: create it with `hookline topics apply`\n',
+    ],
+    [new KafkaError('no broker', { code: 'X', retriable: true }), 'hookline: no broker\n'],
+  ])('what keeps it from following ends it: %s', async (fails, err) => {
+    expect(await tail([], { fails })).toMatchObject({ code: 1, err, stopped: 1 })
+  })
+})

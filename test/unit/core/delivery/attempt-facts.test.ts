@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  type AttemptFacts,
+  type AttemptFilter,
+  attemptFacts,
+  decodeAttempt,
+  encodeAttempt,
+  isMeant,
+} from '../../../../src/core/delivery/attempt-facts.ts'
+import { firstCarried } from '../../../../src/core/delivery/carried.ts'
+import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
+import type { Outcome } from '../../../../src/core/delivery/outcome.ts'
+import { durationMs, epochMs } from '../../../../src/core/units.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+const at = epochMs(Date.UTC(2026, 2, 1))
+const record = { topic: 't', partition: 0, offset: 1, timestamp: at, key: null, value: null, headers: {} }
+const carried = { ...firstCarried(record, 'crm', 'm-1', at, durationMs(1)), notBefore: epochMs(at + 10_500) }
+const event = {
+  ...{ sourceId: 'web', destinationId: undefined, receivedAt: at, canonical: true, origin: undefined },
+  message: trackMessage('m-1', { userId: 'somebody' }),
+}
+
+const attemptOf = (...outcomes: Outcome[]): Attempt => ({
+  ...{ number: 2, at, leftOut: 0 },
+  calls: outcomes.map((outcome, index) => ({
+    webhook: { label: `w${index}`, url: 'https://x/secret', urlHash: '0', headers: { Authorization: 'secret' } },
+    ...{ outcome, retryAfter: undefined },
+  })),
+})
+const facts = (decision: Decision, ...outcomes: Outcome[]): AttemptFacts =>
+  attemptFacts({ carried, event, attempt: attemptOf(...outcomes), decision, elapsedMs: 12.4 }, epochMs(at + 500))
+
+const common = { destination: 'crm', source: 'web', messageId: 'm-1', type: 'track', attempt: 2, elapsedMs: 12 }
+
+describe('what is told of an attempt', () => {
+  it.each<[string, AttemptFacts, object]>([
+    ['delivered', facts({ kind: 'delivered' }, 'delivered'), { decision: 'delivered', outcomes: { w0: 'delivered' } }],
+    [
+      'retried: when the next one is due',
+      facts({ kind: 'retried', tier: durationMs(10_000), carried }, 'timeout', 'http_4xx'),
+      { decision: 'retried', nextAttemptInMs: 10_000, outcomes: { w0: 'timeout', w1: 'http_4xx' } },
+    ],
+    [
+      'given up: why',
+      facts({ kind: 'dead_lettered', reason: 'tls_untrusted', carried }, 'tls_untrusted'),
+      { decision: 'dead_lettered', reason: 'tls_untrusted', outcomes: { w0: 'tls_untrusted' } },
+    ],
+    [
+      'deferred',
+      facts({ kind: 'deferred', tier: durationMs(10_000), cause: 'lane_full', carried }),
+      { decision: 'deferred', outcomes: {} },
+    ],
+  ])('%s', (_, told, expected) => {
+    expect(told).toEqual({ ...common, ...expected })
+  })
+
+  it('nothing of users, URLs, headers or what the message says', () => {
+    expect(encodeAttempt(facts({ kind: 'delivered' }, 'delivered'), at)).not.toMatch(/somebody|secret|Order|total/)
+  })
+})
+
+describe('a record of it', () => {
+  const told = facts({ kind: 'dead_lettered', reason: 'http_4xx', carried }, 'http_4xx')
+
+  it('reads as it was written', () => {
+    expect(decodeAttempt(encodeAttempt(told, at))).toEqual({ ...told, at })
+    expect(JSON.parse(encodeAttempt(told, at)).at).toBe('2026-03-01T00:00:00.000Z')
+  })
+
+  it('of a later version is read too', () => {
+    expect(decodeAttempt(encodeAttempt({ ...told, more: 1 } as AttemptFacts, at))).toMatchObject({ ...told, more: 1 })
+  })
+
+  it.each([
+    ['no JSON', '{"at":'],
+    ['another kind of JSON', '[1]'],
+    ['null', 'null'],
+    ['without a time', JSON.stringify(told)],
+    ['without a decision', JSON.stringify({ at: new Date(at), ...told, decision: undefined })],
+    ['of a type that there is not', JSON.stringify({ at: new Date(at), ...told, type: 'other' })],
+    ['with a number that is none', JSON.stringify({ at: new Date(at), ...told, attempt: '1' })],
+    ['without outcomes', JSON.stringify({ at: new Date(at), ...told, outcomes: [] })],
+  ])('is not anything else: %s', (_, text) => {
+    expect(decodeAttempt(text)).toBeUndefined()
+  })
+})
+
+describe('a filter', () => {
+  const seen = { ...facts({ kind: 'retried', tier: durationMs(1), carried }, 'timeout', 'http_4xx'), at }
+  it.each<[AttemptFilter, boolean]>([
+    [{}, true],
+    [
+      { destination: 'crm', source: 'web', type: 'track', outcome: 'http_4xx', decision: 'retried', messageId: 'm-1' },
+      true,
+    ],
+    [{ destination: undefined }, true],
+    [{ destination: 'erp' }, false],
+    [{ source: 'server' }, false],
+    [{ type: 'identify' }, false],
+    [{ outcome: 'delivered' }, false],
+    [{ decision: 'delivered' }, false],
+    [{ messageId: 'm-2' }, false],
+    [{ destination: 'crm', messageId: 'm-2' }, false],
+  ])('%j', (filter, expected) => {
+    expect(isMeant(seen, filter)).toBe(expected)
+  })
+})

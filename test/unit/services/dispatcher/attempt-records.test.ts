@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals'
+import { decodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
+import { answered, DispatcherHarness, ok } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+import { ScriptedProducer } from '../../../support/scripted-producer.ts'
+
+async function started(answer = ok) {
+  const producer = new ScriptedProducer()
+  const harness = await DispatcherHarness.started({ attemptProducer: producer, answer: () => answer })
+  const written = () =>
+    producer
+      .records('hookline.attempts')
+      .map(({ key, value }) => ({ key: String(key), ...decodeAttempt(String(value)) }))
+  const count = (result: string): number => harness.count(`attemptRecords{${result}}`)
+  return { producer, harness, written, count }
+}
+
+describe('records of attempts', () => {
+  it('one for each, by destination, whether it delivered or not', async () => {
+    const { harness, written } = await started(answered(503))
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    await harness.advance(10_000)
+    const common = { key: 'crm', destination: 'crm', source: 'web', messageId: 'm1', decision: 'retried' }
+    expect(written()).toMatchObject([
+      { ...common, attempt: 1, outcomes: { 0: 'http_5xx' }, at: harness.calls[0]?.at, nextAttemptInMs: 10_000 },
+      { ...common, attempt: 2, at: harness.calls[1]?.at, nextAttemptInMs: 30_000 },
+    ])
+  })
+
+  it('hold up no delivery: nobody answers for them, and all is committed', async () => {
+    const { harness, producer, count } = await started()
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    expect(producer.waiting).toHaveLength(1)
+    expect(harness.log.committed('live', harness.topics.events)).toBe(1)
+    const stopped = harness.service.stop()
+    await harness.advance(1)
+    await stopped
+    producer.answer()
+    expect(count('written')).toBe(1)
+  })
+
+  it('that are not stored are counted, and no more is made of it', async () => {
+    const { harness, producer, count } = await started()
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    producer.answer(new Error('gone'))
+    expect(count('failed')).toBe(1)
+    expect(harness.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
+  })
+
+  it('that there is no room for are left out and counted; there is room again when some are written', async () => {
+    const { harness, producer, count } = await started()
+    const deliver = async (from: number, to: number): Promise<void> => {
+      for (let index = from; index < to; index++)
+        harness.write({ message: trackMessage(`m${index}`, { userId: `u${index}` }) })
+      await harness.advance(1_000)
+    }
+    await deliver(0, 5_002)
+    expect(producer.waiting).toHaveLength(5_000)
+    expect(count('dropped')).toBe(2)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(5_002)
+    producer.answer(undefined, 1)
+    await deliver(5_002, 5_004)
+    expect(producer.waiting).toHaveLength(5_000)
+    expect(count('dropped')).toBe(3)
+  })
+
+  it('none unless there is somewhere to put them', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    expect(harness.log.records('hookline.attempts')).toEqual([])
+  })
+})
