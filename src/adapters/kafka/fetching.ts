@@ -7,7 +7,7 @@ import { type Batch, type Cluster, type FetchedPartition, internal } from './int
 import { loadKafkajs } from './library.ts'
 
 /** All that one fetch brings to memory. */
-const fetchBytes = Number(process.env['FB'] ?? 2 * 1024 * 1024)
+const fetchBytes = 2 * 1024 * 1024
 const readCommitted = 1
 
 /** Tries without getting on before a reader gives up: over all some ten seconds, enough for the election of a leader. */
