@@ -37,22 +37,28 @@ export function dashboardJson({ uid, title, description, variables, rows }: Dash
     time: { from: 'now-3h', to: 'now' },
     timezone: 'browser',
     refresh: '30s',
-    links: [
-      {
-        type: 'dashboards',
-        title: 'Hookline',
-        tags: ['hookline'],
-        asDropdown: true,
-        keepTime: true,
-        includeVars: true,
-      },
-    ],
+    links: [others],
     annotations: { list: [alerts] },
     templating: { list: [datasourceVariable, ...variables.map(variableJson)] },
     panels: panelsOf(rows),
   }
 }
 
+/** The other dashboards, with what is chosen here. */
+const others = {
+  type: 'dashboards',
+  title: 'Hookline',
+  tooltip: 'The other dashboards',
+  icon: 'dashboard',
+  url: '',
+  tags: ['hookline'],
+  asDropdown: true,
+  targetBlank: false,
+  keepTime: true,
+  includeVars: true,
+}
+
+/** Marks when an alert fired. */
 const alerts = {
   name: 'Alerts',
   datasource,
@@ -79,7 +85,7 @@ function variableJson({ name, label, of }: Variable): object {
     type: 'query',
     datasource,
     definition: query,
-    query: { query, refId: name },
+    query,
     refresh: 2,
     sort: 1,
     hide: 0,

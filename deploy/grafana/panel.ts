@@ -96,13 +96,18 @@ function optionsOf(as: Panel['as']): object {
         colorMode: 'value',
         graphMode: 'none',
         textMode: 'auto',
+        justifyMode: 'auto',
+        orientation: 'auto',
+        wideLayout: true,
+        showPercentChange: false,
+        percentChangeColorMode: 'standard',
       }
     case 'lines':
       return {
-        legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
+        legend: { displayMode: 'list', placement: 'bottom', showLegend: true, calcs: [] },
         tooltip: { mode: 'multi', sort: 'desc' },
       }
     case 'table':
-      return { showHeader: true }
+      return { showHeader: true, frameIndex: 0 }
   }
 }

@@ -16,7 +16,9 @@ const bodiesAtLeast = 4
 export async function startCollector(foundation: Foundation): Promise<RunningPart & { readonly url: string }> {
   const { settings, live, lifecycle, metrics, logger, clock, topics } = foundation
   const { listen, maxBodyBytes, ratePerSource } = settings.collector
+  // There from the start: a rule sees no increase in what appears as more than 0, and no share of what is not there.
   metrics.produceFailures.inc({ topic: topics.events }, 0)
+  for (const code of ['unavailable', 'internal_error']) metrics.collectorAnswers.inc({ code }, 0)
   const collector = createCollectorService({
     ...foundation,
     sources: () => live().sourceKeys,
