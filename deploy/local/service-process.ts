@@ -83,7 +83,8 @@ export async function startService(
   }
 }
 
-function parseMetrics(text: string): ReadonlyMap<string, number> {
+/** `hookline_…{labels}` → value, of an exposition in the text format. */
+export function parseMetrics(text: string): ReadonlyMap<string, number> {
   const samples = text.split('\n').filter(line => line !== '' && !line.startsWith('#'))
   return new Map(
     samples.map(line => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),

@@ -64,7 +64,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
     try {
       // Another namespace is no other record: producers of other teams generate their classes in their own.
       const resolver = writer === ownType ? undefined : ownType.createResolver(writer, { ignoreNamespaces: true })
-      return { kind: 'reader', read: value => ownType.fromBuffer(value.subarray(frameBytes), resolver) }
+      return { kind: 'reader', read: value => whole(ownType.decode(value, frameBytes, resolver), value.length) }
     } catch (error) {
       return { kind: 'refused', detail: oneLine(error) }
     }
@@ -139,6 +139,12 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
     }
     return Buffer.from(scratch.subarray(0, end))
   }
+}
+
+/** Without a view of the bytes behind the frame, which costs as much as reading a small record. @throws Error when it does not end there */
+function whole<Stored>({ value, offset }: { value: Stored; offset: number }, end: number): Stored {
+  if (offset === end) return value
+  throw new Error(offset < 0 ? 'truncated' : 'trailing data')
 }
 
 const undecodable = (detail: string): Undecodable => ({ kind: 'undecodable', detail })

@@ -140,6 +140,7 @@ export interface TopicReader {
 
 /** The same for single partitions. */
 export interface PartitionReader {
+  /** Key and value of a record are to be copied by whoever keeps them: they are views of all that was fetched at once. */
   readPartition(partition: TopicPartition, onRecord: (record: LogRecord) => void | Promise<void>): Promise<number>
   /** The offset behind all that is committed in it. */
   endOf(partition: TopicPartition): Promise<number>

@@ -70,6 +70,10 @@ export const bars = {
   idle: { must: { atMost: 0.02 } },
   /** Messages a CPU second of the collector, against a handler that parses the same bodies and writes each message as it came, with acks=all. */
   ofBareFastify: { must: { atLeast: 0.6 } },
+  /** Two million members are there again within ten seconds. */
+  restoredPerCpuSecond: { must: { atLeast: 200_000 } },
+  /** 36 of them are the user's id; so two million members fit into 512 MB beside all else. */
+  bytesPerMember: { must: { atMost: 150 }, aim: { atMost: 120 } },
   /** CPU for a message from the call until it is sent: theirs over ours. */
   cheaperThanSegment: { must: { atLeast: 3 } },
   /** MB of a process that does nothing but call, with the default queue: 50,000 messages, of which V8 makes its two or three times. */

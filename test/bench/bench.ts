@@ -7,6 +7,7 @@ import { peer } from './forwarders/peer.ts'
 import { type Options, parseOptions, type RowName } from './options.ts'
 import { pinSelf } from './pinning.ts'
 import { failuresOf, type NamedOutcome, reportOf } from './report.ts'
+import { audiencesRow } from './rows/audiences.ts'
 import { clientRow } from './rows/client.ts'
 import { collectorRow } from './rows/collector.ts'
 import { crashRow } from './rows/crash.ts'
@@ -33,6 +34,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   idle: idleRow,
   client: clientRow,
   collector: collectorRow,
+  audiences: audiencesRow,
 }
 
 const root = new URL('../../', import.meta.url).pathname

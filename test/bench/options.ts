@@ -11,6 +11,7 @@ export const rowNames = [
   'idle',
   'client',
   'collector',
+  'audiences',
 ] as const
 export type RowName = (typeof rowNames)[number]
 

@@ -1,4 +1,4 @@
-import type { Clock, Logger, LogRecord, PartitionReader, TopicReader } from '../../core/ports.ts'
+import type { Clock, Logger, PartitionReader, TopicReader } from '../../core/ports.ts'
 import type { KafkaClient } from './client.ts'
 import { codeOfThrown, kafkaError } from './errors.ts'
 import {
@@ -12,8 +12,8 @@ import {
   rangeOf,
   retryAfter,
 } from './fetching.ts'
-import type { Cluster } from './internals.ts'
-import { recordOf } from './records.ts'
+import type { Cluster, FetchedMessage } from './internals.ts'
+import { recordOf, viewOf } from './records.ts'
 
 export interface ReaderDeps {
   readonly kafka: KafkaClient
@@ -23,7 +23,7 @@ export interface ReaderDeps {
 
 const maxWaitMs = 250
 
-type OnRecord = (record: LogRecord) => void | Promise<void>
+type OnMessage = (message: FetchedMessage) => void | Promise<void>
 
 /**
  * Reads by fetches of its own, without any group: nothing has to be balanced, kept alive or deleted, and the next fetch waits until all of the
@@ -40,24 +40,29 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
     }
   }
 
-  const read = (topic: string, onRecord: OnRecord, only?: number): Promise<number> =>
-    asked(topic, async (cluster, all) => {
-      const partitions = only === undefined ? all : [only]
-      const ranges = await Promise.all(partitions.map(partition => rangeOf(cluster, topic, partition)))
-      let count = 0
-      for (const range of ranges) count += await readPartition(deps, cluster, range, onRecord)
-      return count
-    })
-
   return {
-    readToEnd: (topic, onRecord) => read(topic, onRecord),
-    readPartition: ({ topic, partition }, onRecord) => read(topic, onRecord, partition),
+    readToEnd: (topic, onRecord) =>
+      asked(topic, async (cluster, partitions) => {
+        const ranges = await Promise.all(partitions.map(partition => rangeOf(cluster, topic, partition)))
+        let count = 0
+        for (const range of ranges)
+          count += await readPartition(deps, cluster, range, message =>
+            onRecord(recordOf(topic, range.partition, message)),
+          )
+        return count
+      }),
+    readPartition: ({ topic, partition }, onRecord) =>
+      asked(topic, async cluster =>
+        readPartition(deps, cluster, await rangeOf(cluster, topic, partition), message =>
+          onRecord(viewOf(topic, partition, message)),
+        ),
+      ),
     endOf: ({ topic, partition }) => asked(topic, async cluster => (await rangeOf(cluster, topic, partition)).end),
   }
 }
 
-async function readPartition(deps: ReaderDeps, cluster: Cluster, range: Range, onRecord: OnRecord): Promise<number> {
-  const { topic, partition, end } = range
+async function readPartition(deps: ReaderDeps, cluster: Cluster, range: Range, onMessage: OnMessage): Promise<number> {
+  const { end } = range
   let position = range.beginning
   let count = 0
   let attempt = 0
@@ -67,7 +72,9 @@ async function readPartition(deps: ReaderDeps, cluster: Cluster, range: Range, o
     position = next
     for (const message of records) {
       if (Number(message.offset) >= end) break
-      await onRecord(recordOf(topic, partition, message))
+      const handled = onMessage(message)
+      // Millions of records are handled at once: waiting for nothing would cost as much as some of them do.
+      if (handled !== undefined) await handled
       count++
     }
   }

@@ -17,6 +17,23 @@ export function recordOf(topic: string, partition: number, message: FetchedMessa
   }
 }
 
+/** The same without copies, for those who keep nothing of it. */
+export function viewOf(
+  topic: string,
+  partition: number,
+  { offset, timestamp, key, value, headers }: FetchedMessage,
+): LogRecord {
+  return {
+    topic,
+    partition,
+    offset: Number(offset),
+    timestamp: epochMs(Number(timestamp)),
+    key,
+    value,
+    headers: headersOf(headers),
+  }
+}
+
 /** As text. A header that was given several times counts with its last value. */
 export function headersOf(headers: FetchedMessage['headers']): RecordHeaders {
   const entries = headers === undefined ? [] : Object.entries(headers)

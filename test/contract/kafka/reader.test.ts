@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
-import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
+import type { LogRecord, PartitionReader, TopicReader } from '../../../src/core/ports.ts'
 import { silent } from '../../support/silent-logger.ts'
 import {
   afterwards,
@@ -16,7 +16,8 @@ import {
   uniqueName,
 } from './support.ts'
 
-const reader = (on?: string[]): TopicReader => createReader({ kafka: kafka(on), clock: systemClock, logger: silent })
+const reader = (on?: string[]): TopicReader & PartitionReader =>
+  createReader({ kafka: kafka(on), clock: systemClock, logger: silent })
 
 async function read(topic: string): Promise<LogRecord[]> {
   const records: LogRecord[] = []
@@ -26,6 +27,46 @@ async function read(topic: string): Promise<LogRecord[]> {
   expect(count).toBe(records.length)
   return records
 }
+
+describe('one partition', () => {
+  it('is read alone, whole and in order; its end is behind its last record', async () => {
+    const topic = await newTopic({ partitions: 3 })
+    const headers = { a: '1' }
+    await appendAll(
+      producer(),
+      topic,
+      numbered(300).map((record, index) => ({ ...record, headers, partition: index < 250 ? 1 : 2 })),
+    )
+    const values: string[] = []
+    const count = await reader().readPartition({ topic, partition: 1 }, record => {
+      expect(record).toMatchObject({ topic, partition: 1, offset: values.length, key: null, headers })
+      values.push(String(record.value))
+    })
+    expect(count).toBe(250)
+    expect(values).toEqual(Array.from({ length: 250 }, (_, index) => String(index)))
+    const ends = [0, 1, 2].map(partition => reader().endOf({ topic, partition }))
+    expect(await Promise.all(ends)).toEqual([0, 250, 50])
+  })
+
+  it('waits for what a handler returns, and ends with what it throws', async () => {
+    const topic = await newTopic()
+    await appendAll(producer(), topic, numbered(20))
+    let underWay = 0
+    const reading = reader().readPartition({ topic, partition: 0 }, async ({ offset }) => {
+      expect(++underWay).toBe(1)
+      await new Promise(resolve => setImmediate(resolve))
+      underWay--
+      if (offset === 10) throw new Error('enough')
+    })
+    await expect(reading).rejects.toThrow('enough')
+  })
+
+  it('of a topic that is not there: TOPIC_MISSING', async () => {
+    const missing = { topic: uniqueName(), partition: 0 }
+    await expect(reader().endOf(missing)).rejects.toMatchObject({ code: 'TOPIC_MISSING' })
+    await expect(reader().readPartition(missing, () => undefined)).rejects.toMatchObject({ code: 'TOPIC_MISSING' })
+  })
+})
 
 describe('readToEnd', () => {
   it('brings all of every partition, in order, whole', async () => {
