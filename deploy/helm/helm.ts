@@ -21,7 +21,7 @@ const buildTimeoutMs = 15 * 60_000
 export async function findOrBuildHelm(env: NodeJS.ProcessEnv = process.env, log = say): Promise<string> {
   return firstOpenWay(
     'Helm',
-    [named('HELM', env['HELM'], env), named('helm on the PATH', 'helm', env), built(env)],
+    [named('HELM', env['HELM'], env), named('helm on the PATH', 'helm', env), built(env, log)],
     log,
   )
 }
@@ -46,7 +46,7 @@ const named = (name: string, command: string | undefined, env: NodeJS.ProcessEnv
   },
 })
 
-const built = (env: NodeJS.ProcessEnv): Way<string> => ({
+const built = (env: NodeJS.ProcessEnv, log: (line: string) => void): Way<string> => ({
   name: 'built with Go',
   async attempt() {
     const hasGo = await run('go', ['version'], { env }).then(
@@ -55,7 +55,7 @@ const built = (env: NodeJS.ProcessEnv): Way<string> => ({
     )
     if (!hasGo) return closed('there is no Go', 'Install Go 1.26 or newer')
     const directory = await makeOnce(join(cacheDirectory(env), `helm-${helmVersion}`), async temporary => {
-      say(`building Helm ${helmVersion} with Go, which takes some minutes once; it is kept in ${cacheDirectory(env)}`)
+      log(`building Helm ${helmVersion} with Go, which takes some minutes once; it is kept in ${cacheDirectory(env)}`)
       await mkdir(temporary)
       const own = { ...env, GOBIN: temporary, CGO_ENABLED: '0' }
       await run('go', ['install', '-ldflags=-s -w', module], {

@@ -1,8 +1,11 @@
 import { findOrBuildHelm } from '../../../deploy/helm/helm.ts'
 import { type Manifest, render } from '../../../deploy/helm/render.ts'
 
-/* Found, or built the first time: that takes longer than a test may. */
-export const helm = await findOrBuildHelm(process.env, () => {})
+/* Found, or built the first time: that takes longer than a test may, and only that is worth a line. */
+export const helm = await findOrBuildHelm(
+  process.env,
+  line => line.startsWith('building') && process.stderr.write(`${line}\n`),
+)
 
 const known = new Map<string, Promise<readonly Manifest[]>>()
 
