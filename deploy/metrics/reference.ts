@@ -17,7 +17,7 @@ ${Object.entries(openLabels)
   .join('\n')}
 
 ## How many series
-A process should show no more than ${number(seriesBudget.inProcess)} series; at that an exposition takes some ten milliseconds. So those with ids from the configuration are bounded.
+A process should show no more than ${number(seriesBudget.inProcess)} series, which take it some five milliseconds and half a megabyte at each scrape. So those with ids from the configuration are bounded.
 From ${number(seriesBudget.detailed)} of them on a new one keeps its destination, and its webhook becomes \`${foldedInto}\`; from ${number(seriesBudget.folding)} on the destination or source becomes \`${foldedInto}\` too.
 Sums stay right. What was shown once stays shown until the process ends. \`hookline_metrics_series_folded_total\` says that it happens, and the alert
 \`HooklineSeriesFolded\` what to do. \`hookline_breaker_open\` has no \`${foldedInto}\`: there, what has no room is not shown.

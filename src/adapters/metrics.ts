@@ -29,12 +29,11 @@ export function createMetrics(): MetricsRegistry {
   return {
     metrics,
     contentType: registry.contentType,
-    text: () => {
+    text: async () => {
       for (const refresh of refreshers) refresh()
       metrics.series.set({}, budget.used)
-      // Last: what the gauges' refreshers count is told now, not at the next time.
-      for (const tally of tallies) tally.flush()
-      return registry.metrics()
+      const rest = await registry.metrics()
+      return [rest, ...tallies.map(tally => tally.text())].join('\n')
     },
     onCollect: refresh => {
       refreshers.push(refresh)
@@ -59,8 +58,7 @@ function createInstrument(
   const options = { name, help, labelNames, registers: [registry] }
   switch (kind) {
     case 'counter': {
-      const counter = new prom.Counter(options)
-      const tally = new Tally({ names: labelNames, folding, budget, show: (of, by) => counter.inc(of, by) })
+      const tally = new Tally({ name, help, names: labelNames, folding, budget })
       // There from the start, as 0: a rule sees no increase in what appears as more than that.
       for (const known of closedLabels(labels)) tally.inc(known, 0)
       tallies.push(tally)

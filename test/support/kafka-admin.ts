@@ -15,6 +15,8 @@ export interface AdminClient {
   positions(groupId: string, topic: string): Promise<readonly CommittedPosition[]>
   /** Who has which partition of the topic; undefined while the group rebalances. */
   members(groupId: string, topic: string): Promise<ReadonlyMap<string, readonly number[]> | undefined>
+  /** As retention does: all records of these partitions are gone. */
+  deleteRecords(topic: string, partitions: readonly number[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -50,6 +52,8 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
         ]),
       )
     },
+    deleteRecords: (topic, partitions) =>
+      admin.deleteTopicRecords({ topic, partitions: partitions.map(partition => ({ partition, offset: '-1' })) }),
     close: () => admin.disconnect(),
   }
 }

@@ -68,7 +68,7 @@ export const openLabels = {
   check: { values: 'what `/readyz?verbose` and `/livez?verbose` list', folds: false },
 } as const satisfies LabelSet
 
-/** What one process may expose; beyond 10,000 series an exposition holds the event loop for more than ten milliseconds. */
+/** How many series one process may expose: each costs Prometheus memory for as long as it keeps it, whoever looks at it. */
 export const seriesBudget = {
   /** All of it, as an aim: what Kafka's partitions and the closed sets take is bounded by the cluster and by the code. */
   inProcess: 10_000,

@@ -35,6 +35,14 @@ describe('metrics', () => {
     expect(await linesOf(text(), 'hookline_webhook_calls_total')).toHaveLength(2)
   })
 
+  it('what a label holds cannot break out of it', async () => {
+    const { metrics, text } = createMetrics()
+    metrics.collectorMessages.inc({ source: 'a"b\\c\nd', result: 'accepted' })
+    expect(await linesOf(text(), 'hookline_collector_messages_total')).toEqual([
+      'hookline_collector_messages_total{source="a\\"b\\\\c\\nd",result="accepted"} 1',
+    ])
+  })
+
   it('a histogram counts each observation in its buckets', async () => {
     const { metrics, text } = createMetrics()
     for (const seconds of [0.02, 0.02, 3]) metrics.webhookCallSeconds.observe({}, seconds)

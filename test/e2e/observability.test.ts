@@ -1,0 +1,121 @@
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { shownPanels } from '../support/dashboards.ts'
+import { createAdminClient, until } from '../support/kafka-admin.ts'
+import { type LivePrometheus, startPrometheus } from '../support/live-prometheus.ts'
+import { type ObservedService, startObserved } from '../support/observed-service.ts'
+import { trackEvents } from '../support/pipeline.ts'
+import { nameOf, recordings } from '../support/prometheus-rules.ts'
+
+/** Then the test says what there is no data for. */
+const patienceMs = 45_000
+
+let observed: ObservedService
+let prometheus: LivePrometheus
+
+beforeAll(async () => {
+  observed = await startObserved()
+  prometheus = await startPrometheus(observed.target)
+}, 120_000)
+afterAll(async () => {
+  await prometheus?.close()
+  await observed?.close()
+})
+
+/** With what Grafana puts in for its variables. */
+const filledIn = (expr: string): string => expr.replaceAll('$__rate_interval', '10s').replaceAll(/\$[a-z]+/g, '.*')
+
+/** Load goes on until `look` has found what it looks for. */
+async function underLoad<T>(look: () => Promise<T | undefined>): Promise<T> {
+  let isLoading = true
+  const loading = (async () => {
+    while (isLoading) {
+      await observed.load()
+      await new Promise(resolve => setTimeout(resolve, 500))
+    }
+  })()
+  try {
+    return await Promise.race([until(look), loading.then(() => undefined as never)])
+  } finally {
+    isLoading = false
+    await loading
+  }
+}
+
+interface Asked {
+  readonly name: string
+  readonly expr: string
+}
+
+/** Those of the expressions that have no data: nothing, or nothing that is a number. */
+async function without(asked: readonly Asked[]): Promise<readonly Asked[]> {
+  const empty: Asked[] = []
+  for (const each of asked) {
+    const samples = await prometheus.query(filledIn(each.expr))
+    if (!samples.some(({ value }) => Number.isFinite(value))) empty.push(each)
+  }
+  return empty
+}
+
+describe('a real Prometheus that scrapes the real service', () => {
+  it('has data for every query of every dashboard and for every recording rule', async () => {
+    const queries = [
+      ...shownPanels.flatMap(({ name, panel }) =>
+        (panel.targets ?? []).map(({ expr }) => ({ name: `${name}: ${expr}`, expr })),
+      ),
+      ...recordings.map(rule => ({ name: nameOf(rule), expr: nameOf(rule) })),
+    ]
+    const giveUpAt = Date.now() + patienceMs
+    // Each at some time: what an open breaker ends, for one, is no longer there when other things begin.
+    let waiting: readonly Asked[] = queries
+    await underLoad(async () => {
+      waiting = await without(waiting)
+      return waiting.length === 0 || Date.now() > giveUpAt || undefined
+    })
+    expect(waiting.map(({ name }) => name)).toEqual([])
+  }, 90_000)
+
+  it('fires what it should, and clears it', async () => {
+    const { pipeline } = observed
+    await underLoad(() =>
+      fires('DeliveriesGivenUp', 'DestinationFailing', 'EndpointGone', 'EndpointRefused', 'InputRefused'),
+    )
+
+    await writeFile(pipeline.configFile, '{ "kafka": ')
+    await until(() => fires('ConfigRefused'))
+    await observed.configure()
+    await until(() => clears('ConfigRefused'))
+
+    const admin = await createAdminClient()
+    try {
+      await admin.setTopicConfig(pipeline.topics.deadLetter, { 'max.message.bytes': '10' })
+      await underLoad(() => fires('NotReady', 'TopicUnwritable'))
+      await admin.setTopicConfig(pipeline.topics.deadLetter, {})
+      await until(() => clears('NotReady', 'TopicUnwritable'))
+
+      await observed.service.stop()
+      await until(() => fires('Down'))
+      await pipeline.send(trackEvents(20, 'lost'))
+      await admin.deleteRecords(pipeline.topics.events, [0, 1, 2, 3])
+      await observed.restart()
+      await until(() => clears('Down'))
+      await until(() => fires('RecordsLost'))
+    } finally {
+      await admin.close()
+    }
+  }, 120_000)
+})
+
+const named = (names: readonly string[]): readonly string[] => names.map(name => `Hookline${name}`)
+
+/** True when all of these fire. */
+async function fires(...names: readonly string[]): Promise<true | undefined> {
+  const firing = await prometheus.firing()
+  return named(names).every(name => firing.has(name)) || undefined
+}
+
+/** True when none of these fires. */
+async function clears(...names: readonly string[]): Promise<true | undefined> {
+  const firing = await prometheus.firing()
+  return !named(names).some(name => firing.has(name)) || undefined
+}
