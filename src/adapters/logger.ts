@@ -1,18 +1,31 @@
 import pino from 'pino'
+import { loggable, withoutPaths } from '../core/log-text.ts'
 import type { Logger } from '../core/ports.ts'
+import { logLevels } from '../core/settings/schema.ts'
 
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export { logLevels }
 export type LogLevel = (typeof logLevels)[number]
 
-/** JSON lines on stderr: stdout belongs to what a command prints. */
-export function createLogger(level: LogLevel): Logger {
+/** A logger whose level can be changed while it is in use. */
+export interface LeveledLogger extends Logger {
+  level: LogLevel
+}
+
+/** JSON lines on stderr: stdout belongs to what a command prints. What has no name of ours, and all but the origin of URLs, is withheld. */
+export function createLogger(level: LogLevel): LeveledLogger {
   return pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: label => ({ level: label }) },
+      formatters: { level: label => ({ level: label }), log: loggable },
+      // Called only for lines that are written.
+      hooks: {
+        logMethod([facts, line, ...more], write) {
+          write.call(this, facts, typeof line === 'string' ? withoutPaths(line) : line, ...more)
+        },
+      },
     },
     pino.destination({ fd: 2, sync: true }),
-  )
+  ) as unknown as LeveledLogger
 }

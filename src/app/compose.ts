@@ -1,7 +1,7 @@
 import { systemClock } from '../adapters/clock.ts'
 import { createOpsServer } from '../adapters/http/ops.ts'
 import { createMetrics } from '../adapters/metrics.ts'
-import { allHealth, type Health } from '../core/health.ts'
+import { allHealth, type ConfigurationFile, configurationHealth, type Health } from '../core/health.ts'
 import type { Metrics } from '../core/metrics.ts'
 import type { Logger } from '../core/ports.ts'
 import type { ServiceName } from '../core/services.ts'
@@ -40,6 +40,8 @@ export interface Composition {
   stop(): Promise<void>
   /** Takes over what is live of a changed configuration. */
   apply(settings: Settings): void
+  /** For whoever asks what is in use. */
+  noteFile(file: ConfigurationFile): void
 }
 
 export function compose(deps: Deps): Composition {
@@ -49,13 +51,19 @@ export function compose(deps: Deps): Composition {
   const lifecycle = new Lifecycle(logger)
   let live = liveOf(settings)
   const running = new Map<ServiceName, RunningPart>()
-  const health = (): Health => allHealth([...services].map(name => running.get(name)?.health() ?? starting(name)))
+  let file: ConfigurationFile = { kind: 'accepted', needRestart: [] }
+  let inUseSince = systemClock.now()
+  const health = (): Health =>
+    allHealth([
+      ...[...services].map(name => running.get(name)?.health() ?? starting(name)),
+      configurationHealth(file, inUseSince),
+    ])
   exposition.onCollect(() => {
     for (const part of running.values()) part.refreshGauges()
     showChecks(metrics, health())
   })
   showBuild(metrics, settings)
-  showConfiguration(metrics, settings, systemClock.now())
+  showConfiguration(metrics, settings, inUseSince)
 
   async function start(): Promise<Addresses> {
     let ops = ''
@@ -81,7 +89,11 @@ export function compose(deps: Deps): Composition {
     stop: () => lifecycle.stop(),
     apply: changed => {
       live = liveOf(changed)
-      showConfiguration(metrics, changed, systemClock.now())
+      inUseSince = systemClock.now()
+      showConfiguration(metrics, changed, inUseSince)
+    },
+    noteFile: seen => {
+      file = seen
     },
   }
 }

@@ -1,3 +1,5 @@
+import type { EpochMs } from './units.ts'
+
 /** One thing that is checked, and what was seen. */
 export interface Check {
   readonly name: string
@@ -118,6 +120,22 @@ export function collectorHealth({ phase, outage }: CollectorVitals): Health {
       { name: 'kafka', ok: !isOut, detail },
     ],
   }
+}
+
+/** What was last seen of the configuration file. */
+export type ConfigurationFile =
+  | { readonly kind: 'accepted'; readonly needRestart: readonly string[] }
+  | { readonly kind: 'refused' }
+
+/** The last good configuration serves as well as any: a refused one is for an alert, and makes nobody less ready. */
+export function configurationHealth(file: ConfigurationFile, inUseSince: EpochMs): Health {
+  const since = `in use since ${new Date(inUseSince).toISOString()}`
+  return { live: [], ready: [{ name: 'configuration', ok: true, detail: `${since}${remarkOn(file)}` }] }
+}
+
+function remarkOn(file: ConfigurationFile): string {
+  if (file.kind === 'refused') return '; what the file says now is refused, the log says why'
+  return file.needRestart.length === 0 ? '' : `; changed, and needs a restart: ${file.needRestart.join(', ')}`
 }
 
 /** What is checked of all services of one process. */

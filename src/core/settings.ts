@@ -80,6 +80,7 @@ export interface Settings {
     readonly ratePerSource: number | undefined
   }
   readonly ops: { readonly listen: ListenAddress }
+  readonly log: Immutable<Configuration['log']>
   readonly network: NetworkSettings
   readonly delivery: DeliverySettings
   readonly payload: PayloadSettings

@@ -27,8 +27,8 @@ export function watchConfigFile(watch: {
   readonly current: Settings
   /** `settings` have what is live of the new file and keep the rest as it was at the start. */
   onChange(settings: Settings, change: SettingsChange): void
-  /** Once for each good content, before `onChange`, and also when it says what is in use already. */
-  onAccepted?(): void
+  /** Once for each good content, before `onChange`, and also when it says what is in use already. `change`: from what is in use. */
+  onAccepted?(change: SettingsChange): void
   /** Once for each bad content; the last good settings stay. */
   onRefused(problems: readonly Problem[]): void
   readonly clock: Clock
@@ -53,8 +53,8 @@ export function watchConfigFile(watch: {
 
   function handle(result: LoadResult): void {
     if (result.kind === 'refused') return watch.onRefused(result.problems)
-    watch.onAccepted?.()
     const change = changeBetween(current, result.settings)
+    watch.onAccepted?.(change)
     const pending = change.needRestart.filter(key => !told.includes(key))
     told = change.needRestart
     current = withLiveOf(current, result.settings)

@@ -8,7 +8,7 @@ interface Deps {
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
 }
 
-/** What operators' machines ask: `/metrics`, `/livez`, `/readyz` (with `?verbose` one line a check). */
+/** What operators and their machines ask: `/metrics`, `/livez`, `/readyz` (with `?verbose` one line a check). `/` lists them. */
 export interface OpsServer {
   /** `http://host:port`, with the port that was really taken. */
   start(): Promise<string>
@@ -27,6 +27,7 @@ export function createOpsServer({ listen, health, metrics }: Deps): OpsServer {
       return [...shown.map(lineOf), failed.length === 0 ? 'ok' : 'failed', ''].join('\n')
     })
   }
+  server.get('/', async (_request, reply) => reply.type('text/plain; charset=utf-8').send(paths))
   probe('/livez', () => health().live)
   probe('/readyz', () => health().ready)
   return {
@@ -34,6 +35,11 @@ export function createOpsServer({ listen, health, metrics }: Deps): OpsServer {
     stop: () => server.close(),
   }
 }
+
+const paths = `/metrics           what Prometheus reads
+/readyz?verbose    whether to count on this process: each check, and what was seen
+/livez?verbose     whether a restart would help: the same
+`
 
 function lineOf({ name, ok, detail }: Check): string {
   return `${ok ? '+' : '-'} ${name}: ${detail}`

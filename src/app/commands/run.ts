@@ -2,8 +2,7 @@ import { type Command, Option } from 'commander'
 import { systemClock } from '../../adapters/clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { formatProblem } from '../../adapters/config-file.ts'
-import { createLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
-import type { Logger } from '../../core/ports.ts'
+import { createLogger, type LeveledLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
 import { type ServiceName, serviceNames } from '../../core/services.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
@@ -16,13 +15,14 @@ interface Options {
   readonly config?: string
   /** All of them unless given. */
   readonly services?: ReadonlySet<ServiceName>
-  readonly logLevel: LogLevel
+  /** Beats the file until the file changes it. */
+  readonly logLevel?: LogLevel
 }
 
 const description = [
   'Runs the services of this process until SIGTERM or SIGINT, then drains: for a second it is not ready and takes what requests still come, those under way are answered, no new attempt is made, calls under way end, offsets are committed.',
   'Prints one line on stdout when everything is ready; the log goes to stderr as lines of JSON.',
-  'A changed configuration file is taken over within 5 seconds: sources, destinations, network, payload and audiences at once, the rest at the next start.',
+  'A changed configuration file is taken over within 5 seconds: sources, destinations, network, payload, audiences and log at once, the rest at the next start.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -30,9 +30,8 @@ export function runCommand(io: CommandIo): Command {
   const command = createCommand('run', 'run the services of this process', io).description(description)
   withServicesOption(withConfigOption(command), 'which ones')
     .addOption(
-      new Option('--log-level <level>', 'least level that is logged')
+      new Option('--log-level <level>', 'least level that is logged (log.level), until log.level changes')
         .choices(logLevels)
-        .default('info')
         .env('HOOKLINE_LOG_LEVEL'),
     )
     .action((options: Options) => run(options, io))
@@ -47,7 +46,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const path = configPath(options, io)
   const inFile = await readSettings(options, io)
   const settings = overridden(inFile, io.env)
-  const logger = createLogger(options.logLevel)
+  const logger = createLogger(options.logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
   const stopAsked = io.stopSignal()
   const ended = Promise.withResolvers<Error | undefined>()
@@ -83,14 +82,18 @@ function readyLine({ collector, ops }: Addresses, { kafka, registry }: Settings)
 
 function reload(
   composition: Composition,
-  logger: Logger,
+  logger: LeveledLogger,
 ): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onRefused'> {
   const { configReloads, configReloadOk } = composition.metrics
   return {
     // Also when a refused file was put back as it had been, so that nothing is to be taken over.
-    onAccepted: () => configReloadOk.set({}, 1),
+    onAccepted: ({ needRestart }) => {
+      configReloadOk.set({}, 1)
+      composition.noteFile({ kind: 'accepted', needRestart })
+    },
     onChange(settings: Settings, change) {
       composition.apply(settings)
+      if (change.live.includes('log')) logger.level = settings.log.level
       configReloads.inc({ result: 'applied' })
       logger.info({ changed: change.live }, 'configuration taken over')
       if (change.needRestart.length > 0) logger.warn({ keys: change.needRestart }, 'these changes need a restart')
@@ -98,6 +101,7 @@ function reload(
     onRefused(problems) {
       configReloads.inc({ result: 'refused' })
       configReloadOk.set({}, 0)
+      composition.noteFile({ kind: 'refused' })
       logger.error({ problems: problems.map(formatProblem) }, 'configuration refused; the last good one stays')
     },
   }

@@ -4,7 +4,14 @@ import { Secret } from '../units.ts'
 export type SettingsKey = keyof Settings
 
 /** What takes effect without a restart. */
-export const liveKeys = ['sources', 'destinations', 'network', 'payload', 'audiences'] as const satisfies SettingsKey[]
+export const liveKeys = [
+  'sources',
+  'destinations',
+  'network',
+  'payload',
+  'audiences',
+  'log',
+] as const satisfies SettingsKey[]
 
 export interface SettingsChange {
   readonly live: readonly SettingsKey[]

@@ -6,7 +6,7 @@ import type { Configuration } from './schema.ts'
 
 /** The settings of a configuration that every rule has passed: contents of files stand where their names stood. */
 export function resolve(configuration: Configuration, files: FileContents): Settings {
-  const { kafka, topics, registry, collector, ops, network, delivery, payload, audiences } = configuration
+  const { kafka, topics, registry, collector, ops, log, network, delivery, payload, audiences } = configuration
   const { caFile, certFile, keyFile } = kafka.tls ?? {}
   const contents = contentsOf(files)
   return {
@@ -25,6 +25,7 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
       ratePerSource: collector.ratePerSource,
     },
     ops,
+    log,
     network: { allow: network.allow, ports: network.ports, ca: contents.text(network.caFile) },
     delivery,
     payload,

@@ -93,6 +93,18 @@ const ops = z
   .prefault({})
   .describe('Metrics and health.')
 
+/** Least first. */
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+
+const log = z
+  .strictObject({
+    level: oneOf(logLevels)
+      .default('info')
+      .describe('Least level that is logged; also while it runs. `--log-level` beats it until it is changed here.'),
+  })
+  .prefault({})
+  .describe('What is logged.')
+
 const network = z
   .strictObject({
     allow: z
@@ -198,6 +210,7 @@ export const configuration = z
     registry,
     collector,
     ops,
+    log,
     network,
     delivery,
     payload,

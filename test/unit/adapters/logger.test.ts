@@ -5,11 +5,20 @@ const source = (file: string): string => new URL(`../../../src/${file}`, import.
 
 /** The lines that a process writes to stderr when it logs one of each level. */
 function linesAt(level: string): readonly Record<string, unknown>[] {
+  return linesOf(
+    `
+    for (const each of ['debug', 'info', 'warn', 'error']) logger[each]({ destination: 'crm', secret: new Secret('hidden') }, each + ' line')`,
+    level,
+  )
+}
+
+/** The same, of a process that does this with its logger. */
+function linesOf(doing: string, level = 'info'): readonly Record<string, unknown>[] {
   const script = `
     import { createLogger } from '${source('adapters/logger.ts')}'
     import { Secret } from '${source('core/units.ts')}'
     const logger = createLogger('${level}')
-    for (const each of ['debug', 'info', 'warn', 'error']) logger[each]({ destination: 'crm', secret: new Secret('hidden') }, each + ' line')`
+    ${doing}`
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     encoding: 'utf8',
   })
@@ -30,6 +39,26 @@ describe('the log', () => {
       secret: '***',
       msg: 'error line',
     })
+  })
+
+  it('of what has no name of ours, and of URLs, tells nothing that may be secret', () => {
+    const [line] = linesOf(`
+      logger.warn({ userId: 'u-1', detail: 'at https://a.example/T0/key' }, 'no answer of https://b.example/x?key=y')`)
+    expect(line).toMatchObject({
+      userId: '***',
+      detail: 'at https://a.example/…',
+      msg: 'no answer of https://b.example/…',
+    })
+  })
+
+  it('changes its level while it is in use', () => {
+    const lines = linesOf(`
+      logger.debug({}, 'before')
+      logger.level = 'debug'
+      logger.debug({}, 'during')
+      if (logger.isLevelEnabled('debug')) logger.level = 'error'
+      logger.warn({}, 'after')`)
+    expect(lines.map(({ msg }) => msg)).toEqual(['during'])
   })
 
   it.each([

@@ -2,11 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import {
   allHealth,
   type CollectorVitals,
+  type ConfigurationFile,
   collectorHealth,
+  configurationHealth,
   type DispatcherVitals,
   dispatcherHealth,
   type Health,
 } from '../../../src/core/health.ts'
+import { epochMs } from '../../../src/core/units.ts'
 
 const well: DispatcherVitals = {
   phase: 'joined',
@@ -52,6 +55,22 @@ describe('collectorHealth', () => {
     ['not for long', { outage: { lastedMs: 60_000, seenMsAgo: 30_000 } }, []],
   ])('%s', (_name, vitals, ready) => {
     expect(failing(collectorHealth({ phase: 'listening', outage: undefined, ...vitals }))).toEqual({ live: [], ready })
+  })
+})
+
+describe('configurationHealth', () => {
+  const since = 'in use since 2026-03-01T00:00:00.000Z'
+  it.each<[string, ConfigurationFile, string]>([
+    ['all in use', { kind: 'accepted', needRestart: [] }, since],
+    [
+      'not all of it yet',
+      { kind: 'accepted', needRestart: ['kafka', 'delivery'] },
+      `${since}; changed, and needs a restart: kafka, delivery`,
+    ],
+    ['refused', { kind: 'refused' }, `${since}; what the file says now is refused, the log says why`],
+  ])('%s: ready all the same', (_, file, detail) => {
+    const ready = [{ name: 'configuration', ok: true, detail }]
+    expect(configurationHealth(file, epochMs(Date.UTC(2026, 2, 1)))).toEqual({ live: [], ready })
   })
 })
 

@@ -31,7 +31,18 @@ function pathsOf({ properties = {}, items }: Node, path: string): readonly strin
 
 describe('configuration.md', () => {
   it('has every key once', () => {
-    const mappings = ['kafka', 'topics', 'registry', 'collector', 'ops', 'network', 'delivery', 'payload', 'audiences']
+    const mappings = [
+      'kafka',
+      'topics',
+      'registry',
+      'collector',
+      'ops',
+      'log',
+      'network',
+      'delivery',
+      'payload',
+      'audiences',
+    ]
     const keys = pathsOf(configurationJsonSchema() as Node, '').filter(key => key !== '$schema')
     const rows = [...configuration.matchAll(/^\| `([^`]+)`/gm)].map(([, key]) => key)
     expect(rows.sort()).toEqual(keys.filter(key => !mappings.includes(key)).sort())

@@ -59,6 +59,7 @@ describe('a configuration that is fine', () => {
         ratePerSource: undefined,
       },
       ops: { listen: { host: '0.0.0.0', port: 9464 } },
+      log: { level: 'info' },
       network: { allow: [], ports: undefined, ca: undefined },
       delivery: {
         timeout: 5_000,
@@ -69,6 +70,7 @@ describe('a configuration that is fine', () => {
         maxInFlight: 512,
         perWebhook: 64,
         perHost: 128,
+        attemptsTopic: false,
       },
       payload: { userAgent: 'Hookline', messageIdHeader: true, anonymousId: 'fallback', standardWebhooks: false },
       sources: [{ id: 'web', writeKey: secret('web-key') }],

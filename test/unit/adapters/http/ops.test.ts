@@ -52,8 +52,16 @@ describe('ops server', () => {
     for (const { name, kind } of Object.values(metricSpecs)) expect(text).toContain(`# TYPE ${name} ${kind}\n`)
   })
 
+  it('lists what can be asked for, and each of it can', async () => {
+    const { get } = await serve({ live: [check('a', true)], ready: [] })
+    const { status, text } = await get('/')
+    const listed = text.match(/^\/\S+/gm) ?? []
+    expect({ status, listed }).toEqual({ status: 200, listed: ['/metrics', '/readyz?verbose', '/livez?verbose'] })
+    for (const path of listed) expect((await get(path)).status).toBe(200)
+  })
+
   it('knows no other path', async () => {
     const { get } = await serve({ live: [], ready: [] })
-    expect((await get('/')).status).toBe(404)
+    expect((await get('/metric')).status).toBe(404)
   })
 })

@@ -31,9 +31,14 @@ describe('changeBetween', () => {
       [],
     ],
     [
-      'network, payload and audiences',
-      { network: { ports: [443] }, payload: { userAgent: 'A' }, audiences: { emitPerSecond: 1 } },
-      ['network', 'payload', 'audiences'],
+      'log, network, payload and audiences',
+      {
+        log: { level: 'debug' },
+        network: { ports: [443] },
+        payload: { userAgent: 'A' },
+        audiences: { emitPerSecond: 1 },
+      },
+      ['log', 'network', 'payload', 'audiences'],
       [],
     ],
     ['kafka', { kafka: { brokers: ['a:9092', 'b:9092'] } }, [], ['kafka']],

@@ -1,0 +1,95 @@
+/**
+ * What may stand in the log: facts under these names, and no others. What a log line is about has a name here; what senders and customers
+ * write (users, what messages say, URLs, headers, keys) has none, so that it cannot get in by mistake.
+ */
+const names = [
+  // Where and which.
+  ...[
+    'part',
+    'group',
+    'topic',
+    'topics',
+    'partition',
+    'partitions',
+    'offset',
+    'position',
+    'from',
+    'to',
+    'beginning',
+    'end',
+  ],
+  ...['source', 'sources', 'destination', 'webhook', 'messageId', 'type', 'audience', 'syncId', 'id', 'schemaId'],
+  ...['address', 'port', 'route', 'connections', 'keys', 'changed', 'problems', 'mode', 'suppress', 'level'],
+  // What came of it.
+  ...[
+    'decision',
+    'reason',
+    'attempt',
+    'outcome',
+    'outcomes',
+    'code',
+    'detail',
+    'error',
+    'stack',
+    'why',
+    'cause',
+    'kind',
+  ],
+  // How much and how long.
+  ...[
+    'records',
+    'messages',
+    'users',
+    'received',
+    'dropped',
+    'bytes',
+    'count',
+    'members',
+    'memberships',
+    'marks',
+    'open',
+  ],
+  ...['nextAttemptInMs', 'elapsedMs', 'lastedMs', 'waitedMs', 'retryInMs', 'tookMs', 'ageMs', 'silenceMs', 'seconds'],
+  // Of the Kafka library.
+  ...['broker', 'clientId', 'groupId', 'memberId', 'leaderId', 'coordinatorId', 'generationId', 'isLeader'],
+  ...[
+    'groupProtocol',
+    'duration',
+    'retryCount',
+    'retryTime',
+    'correlationId',
+    'size',
+    'apiName',
+    'apiKey',
+    'apiVersion',
+  ],
+] as const
+
+const allowed: ReadonlySet<string> = new Set(names)
+
+/** Stands for what may not be logged. */
+export const withheld = '***'
+
+/** The facts of a line as they are logged: what has no name of ours is withheld, and of URLs only the origin is left. */
+export function loggable(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const told: Record<string, unknown> = {}
+  for (const name of Object.keys(facts)) told[name] = allowed.has(name) ? withOrigins(facts[name]) : withheld
+  return told
+}
+
+function withOrigins(value: unknown): unknown {
+  if (typeof value === 'string') return withoutPaths(value)
+  if (Array.isArray(value)) return value.map(withOrigins)
+  // What turns itself into JSON, a secret for example, knows how.
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withOrigins(each)]))
+}
+
+const urls = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#@"'<>]*@)?([^\s/?#"'<>]*)([/?#][^\s"'<>]*)?/gi
+
+/** A text with no more of each URL than where it goes to: credentials, path and query may be secrets. */
+export function withoutPaths(text: string): string {
+  return text.includes('://')
+    ? text.replace(urls, (_, scheme: string, host: string, rest?: string) => scheme + host + (rest ? '/…' : ''))
+    : text
+}
