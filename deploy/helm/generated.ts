@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { liveKeys } from '../../src/core/settings/change.ts'
 import { delivery } from '../../src/core/settings/schema.ts'
 import { standingTiers, type TopicSpec, topicConfig, topicSpecs } from '../../src/core/topics.ts'
 import { formatDuration } from '../../src/core/units.ts'
@@ -17,6 +18,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['deploy/helm/hookline/values.schema.json', `${JSON.stringify(valuesSchema(), null, 2)}\n`],
     ['deploy/helm/hookline/files/topics.yaml', topicsText()],
+    ['deploy/helm/hookline/files/live-keys.yaml', liveKeysText()],
     // A chart can carry only what lies in its own folder.
     ...rules(),
     ...[...dashboardFiles()].map(([file, text]) => [`deploy/helm/hookline/files/dashboards/${file}`, text] as const),
@@ -30,6 +32,11 @@ export async function manifestFiles(helm: string): Promise<ReadonlyMap<string, s
     '# The chart deploy/helm/hookline with its default values. Made by `npm run manifests`; change the chart.\n'
   return new Map([...rendered].map(([template, text]) => [`deploy/kubernetes/${template}`, head + text]))
 }
+
+/** What of the configuration running processes take over, so that pods are not rolled for it. */
+const liveKeysText = (): string =>
+  // A directory of destinations is destinations.
+  `# Made by \`npm run generate\` from src/core/settings/change.ts.\n${stringify({ keys: [...liveKeys, 'destinationsFrom'] })}`
 
 /** What Strimzi's topics are made of: all that `hookline topics apply` would make, without prefix and sizes. */
 function topicsText(): string {

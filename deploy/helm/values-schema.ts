@@ -1,4 +1,3 @@
-import { logLevels } from '../../src/adapters/logger.ts'
 import { serviceNames } from '../../src/core/services.ts'
 import { configurationJsonSchema } from '../../src/core/settings/json-schema.ts'
 
@@ -54,7 +53,6 @@ const properties: Readonly<Record<string, Schema>> = {
     serviceNames,
   ),
   heapPercent: { type: 'integer', minimum: 20, maximum: 80 },
-  logLevel: oneOf(...logLevels),
   // What a drain takes at most, and the collector's wait before it.
   terminationGracePeriodSeconds: wholeFrom(30),
   minReadySeconds: wholeFrom(0),

@@ -33,7 +33,7 @@ const rows: readonly [string, string, Spoil][] = [
   ['memory-limit', 'more than requested', inContainer('Deployment', 'resources.limits.memory', '8Gi')],
   ['no-cpu-limit', 'one', inContainer('Deployment', 'resources.limits.cpu', '1')],
   ['heap-limit', 'none', inContainer('Deployment', 'env', [])],
-  ['heap-limit', 'all of the memory', inContainer('Deployment', 'env.1.value', '--max-old-space-size-percentage=100')],
+  ['heap-limit', 'all of the memory', inContainer('Deployment', 'env.0.value', '--max-old-space-size-percentage=100')],
   ['no-secret-in-environment', 'as a value', inContainer('Deployment', 'env.0', { name: 'WRITE_KEY', value: 'x' })],
   [
     'no-secret-in-environment',

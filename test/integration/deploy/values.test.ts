@@ -152,6 +152,7 @@ describe('the configuration', () => {
     network: { ports: [443] },
     payload: { userAgent: 'Acme' },
     audiences: { emitPerSecond: 100 },
+    log: { level: 'debug' },
   }
   it.each(Object.entries(changes))(
     '%s: pods are rolled only for what running processes do not take over',
@@ -195,7 +196,6 @@ describe('refused', () => {
     ['a service that there is not', { services: { receiver: { enabled: true } } }, 'receiver'],
     ['less time than a drain takes', { terminationGracePeriodSeconds: 10 }, '/terminationGracePeriodSeconds'],
     ['the whole memory as heap', { heapPercent: 100 }, '/heapPercent'],
-    ['a level that there is not', { logLevel: 'verbose' }, '/logLevel'],
     ['a secret by reference', { extraEnv: [{ name: 'K', valueFrom: {} }] }, '/extraEnv/0'],
     ['topics of no cluster', { strimzi: { topics: { enabled: true } } }, 'strimzi.cluster is needed'],
     [

@@ -63,10 +63,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toYaml $config -}}
 {{- end -}}
 
-{{/* Of what running processes do not take over: pods are rolled when this changes. The list is `liveKeys` of the code. */}}
+{{/* Of what running processes do not take over: pods are rolled when this changes. */}}
 {{- define "hookline.restartChecksum" -}}
 {{- $config := include "hookline.config" . | fromYaml -}}
-{{- omit $config "sources" "destinations" "destinationsFrom" "network" "payload" "audiences" | toJson | sha256sum -}}
+{{- range (.Files.Get "files/live-keys.yaml" | fromYaml).keys -}}
+{{- $_ := unset $config . -}}
+{{- end -}}
+{{- $config | toJson | sha256sum -}}
 {{- end -}}
 
 {{- define "hookline.strimziNamespace" -}}

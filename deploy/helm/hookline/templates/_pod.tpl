@@ -40,8 +40,6 @@ securityContext:
     drop: [ALL]
 terminationMessagePolicy: FallbackToLogsOnError
 env:
-  - name: HOOKLINE_LOG_LEVEL
-    value: {{ .Values.logLevel }}
   - name: NODE_OPTIONS
     value: --max-old-space-size-percentage={{ .Values.heapPercent }}
   {{- with .Values.extraEnv }}
