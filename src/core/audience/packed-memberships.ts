@@ -16,6 +16,8 @@ const longestKey = 65_535
 export class PackedMemberships {
   /** Address of an entry + 1; 0: free. Linear probing. */
   #slots = new Uint32Array(fewestSlots)
+  /** Of each slot some bits of the hash of what is there: who is looked for is nearly always told from others without a look at their keys. */
+  #tags = new Uint8Array(fewestSlots)
   #entries = Buffer.allocUnsafeSlow(fewestBytes)
   /** Where the next entry goes. */
   #end = 0
@@ -26,6 +28,7 @@ export class PackedMemberships {
   #generation = 0
   #key = Buffer.allocUnsafeSlow(256)
   #keyLength = 0
+  #keyTag = 0
   #state = Buffer.allocUnsafeSlow(256)
 
   get size(): number {
@@ -34,7 +37,7 @@ export class PackedMemberships {
 
   /** What all of it takes in memory. */
   get bytes(): number {
-    return this.#slots.byteLength + this.#entries.length + this.#key.length + this.#state.length
+    return this.#slots.byteLength + this.#tags.length + this.#entries.length + this.#key.length + this.#state.length
   }
 
   get(userId: string): Membership | undefined {
@@ -64,6 +67,7 @@ export class PackedMemberships {
       const home = this.#homeOf(this.#slots[at]! - 1)
       if (((at - home) & mask) < ((at - free) & mask)) continue
       this.#slots[free] = this.#slots[at]!
+      this.#tags[free] = this.#tags[at]!
       free = at
     }
     this.#slots[free] = 0
@@ -101,30 +105,35 @@ export class PackedMemberships {
 
   #findKey(): number {
     const mask = this.#slots.length - 1
-    let slot = this.#home(this.#key.subarray(0, this.#keyLength))
-    for (let entry = this.#slots[slot]!; entry !== 0 && !this.#hasKey(entry - 1); entry = this.#slots[slot]!)
+    const hash = hashOf(this.#key.subarray(0, this.#keyLength))
+    this.#keyTag = tagOf(hash)
+    let slot = this.#home(hash)
+    for (let entry = this.#slots[slot]!; entry !== 0 && !this.#isAt(slot, entry - 1); entry = this.#slots[slot]!)
       slot = (slot + 1) & mask
     return slot
   }
 
-  #hasKey(entry: number): boolean {
+  /** Whether the current key is that of an entry, which is in this slot. */
+  #isAt(slot: number, entry: number): boolean {
     const from = entry + headBytes
     return (
+      this.#tags[slot] === this.#keyTag &&
       this.#entries.readUInt16LE(entry) === this.#keyLength &&
       this.#entries.compare(this.#key, 0, this.#keyLength, from, from + this.#keyLength) === 0
     )
   }
 
-  #homeOf(entry: number): number {
-    return this.#home(this.#entries.subarray(entry + headBytes, this.#stateOf(entry)))
+  #hashOf(entry: number): number {
+    return hashOf(this.#entries.subarray(entry + headBytes, this.#stateOf(entry)))
   }
 
-  /**
-   * The slot where a search begins. All keys of a partition have the same remainder of their hash by the number of partitions, which
-   * leaves the lowest bits the same: they are mixed once more, and the highest taken.
-   */
-  #home(key: Uint8Array): number {
-    return Math.imul(murmur2(key), 0x9e3779b1) >>> (Math.clz32(this.#slots.length) + 1)
+  #homeOf(entry: number): number {
+    return this.#home(this.#hashOf(entry))
+  }
+
+  /** The slot where a search begins: the highest bits. */
+  #home(hash: number): number {
+    return hash >>> (Math.clz32(this.#slots.length) + 1)
   }
 
   #stateOf(entry: number): number {
@@ -150,7 +159,9 @@ export class PackedMemberships {
     const isFull = this.#size > this.#slots.length * 0.75
     if (isFull) this.#doubleSlots()
     const entry = this.#append(stateLength)
-    this.#slots[isFull ? this.#findKey() : free] = entry + 1
+    const slot = isFull ? this.#findKey() : free
+    this.#slots[slot] = entry + 1
+    this.#tags[slot] = this.#keyTag
   }
 
   /** Gives an entry more room, at the end. */
@@ -192,12 +203,24 @@ export class PackedMemberships {
   #doubleSlots(): void {
     const before = this.#slots
     this.#slots = new Uint32Array(before.length * 2)
+    this.#tags = new Uint8Array(before.length * 2)
     const mask = this.#slots.length - 1
     for (const address of before) {
       if (address === 0) continue
-      let slot = this.#homeOf(address - 1)
+      const hash = this.#hashOf(address - 1)
+      let slot = this.#home(hash)
       while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
       this.#slots[slot] = address
+      this.#tags[slot] = tagOf(hash)
     }
   }
 }
+
+/**
+ * All keys of a partition have the same remainder of their hash by the number of partitions, which leaves the lowest bits the same: they are
+ * mixed once more.
+ */
+const hashOf = (key: Uint8Array): number => Math.imul(murmur2(key), 0x9e3779b1)
+
+/** Other bits than those that choose the slot of all but very large tables. */
+const tagOf = (hash: number): number => (hash >>> 4) & 0xff

@@ -21,8 +21,9 @@ export const markKey = (audience: string): string => JSON.stringify([audience])
 export function parseMembershipKey(key: string): MemberKey | { readonly audience: string } | undefined {
   const read = parseField(key, 'key')
   if (read.kind === 'rejected' || !Array.isArray(read.value)) return undefined
-  const [audience, userId, destination, ...more] = read.value as readonly unknown[]
-  if (typeof audience !== 'string' || more.length > 0) return undefined
+  const names = read.value as readonly unknown[]
+  const [audience, userId, destination] = names
+  if (typeof audience !== 'string' || names.length > 3) return undefined
   if (userId === undefined && destination === undefined) return { audience }
   return typeof userId === 'string' && typeof destination === 'string' ? { audience, userId, destination } : undefined
 }
