@@ -100,7 +100,7 @@ export class Inputs {
     const { clock, carryOut } = this.#deps
     const { offset: position, timestamp: at } = open.record
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
-    // Most inputs change nothing: they are done at once.
+    // What changes nothing is done at once, without waiting for anything.
     const first = changes.next()
     if (first.done) return this.#done(open, held, 'unchanged')
     if (first.value.kind === 'ignored') return this.#done(open, held, first.value.reason)
