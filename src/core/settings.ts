@@ -58,6 +58,8 @@ export interface Credentials {
   readonly password: Secret
 }
 
+export type CanarySettings = Immutable<NonNullable<Configuration['canary']>>
+
 /** The configuration, checked and with every file that it names read in. */
 export interface Settings {
   readonly kafka: {
@@ -87,4 +89,6 @@ export interface Settings {
   readonly sources: readonly Source[]
   readonly destinations: readonly Destination[]
   readonly audiences: Immutable<Configuration['audiences']>
+  /** Undefined: no heartbeats. */
+  readonly canary: CanarySettings | undefined
 }

@@ -3,7 +3,7 @@ import { createRouting } from '../../src/core/delivery/route.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { Message } from '../../src/core/message/message.ts'
 import type { CallResult, EventCodec, LogProducer, WebhookCall } from '../../src/core/ports.ts'
-import type { DeliverySettings, Destination } from '../../src/core/settings.ts'
+import type { CanarySettings, DeliverySettings, Destination } from '../../src/core/settings.ts'
 import { tiersOf, topicNames } from '../../src/core/topics.ts'
 import { type DurationMs, durationMs, type EpochMs, Secret } from '../../src/core/units.ts'
 import { createMarks, type Marks } from '../../src/services/deletion/marks.ts'
@@ -87,6 +87,8 @@ export class DispatcherHarness {
   readonly calls: { call: WebhookCall; at: EpochMs }[] = []
   readonly counts = new Map<string, number>()
   destinations: readonly Destination[]
+  /** Heartbeats, live. */
+  canary: CanarySettings | undefined
   service: DispatcherService
   /** Of the suppressions topic. */
   follower: MemoryFollower
@@ -130,6 +132,7 @@ export class DispatcherHarness {
         encodeInput: input => Buffer.from(JSON.stringify(input)),
         marks: this.marks,
         attemptProducer,
+        canary: () => this.canary,
         transport: {
           post: (call, onEnd) => {
             if (signal.aborted) return

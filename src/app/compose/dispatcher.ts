@@ -42,6 +42,7 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
     delivery: settings.delivery,
     routing: () => live().routing,
     payload: () => live().payload,
+    canary: () => live().canary,
   })
   await lifecycle.start({ name: 'dispatcher', start: dispatcher.start, stop: dispatcher.stop })
   return dispatcher

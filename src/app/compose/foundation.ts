@@ -14,7 +14,7 @@ import type { Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, EventCodec, Logger, LogProducer, ValueCodec } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/services.ts'
-import type { NetworkSettings, PayloadSettings, Settings } from '../../core/settings.ts'
+import type { CanarySettings, NetworkSettings, PayloadSettings, Settings } from '../../core/settings.ts'
 import { type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
 import { createMarks, type Marks } from '../../services/deletion/marks.ts'
 import type { Lifecycle } from '../lifecycle.ts'
@@ -28,6 +28,8 @@ export interface Live {
   readonly audiences: AudienceDirectory
   /** Identify messages that syncs may emit in this process. */
   readonly emitPerSecond: number
+  /** Undefined: no heartbeats. */
+  readonly canary: CanarySettings | undefined
 }
 
 export const liveOf = (settings: Settings): Live => ({
@@ -37,6 +39,7 @@ export const liveOf = (settings: Settings): Live => ({
   network: settings.network,
   audiences: audienceDirectory(settings),
   emitPerSecond: settings.audiences.emitPerSecond,
+  canary: settings.canary,
 })
 
 /** What one process is made of, whatever runs in it. */

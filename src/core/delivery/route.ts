@@ -6,6 +6,11 @@ import type { DropReason } from './outcome.ts'
 /** The source of audience events; known without being configured, and not to be configured. */
 export const audiencesSource = 'hookline.audiences'
 
+/** The source of heartbeats; as `audiencesSource`. */
+export const canarySource = 'hookline.canary'
+
+const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource])
+
 /** An event is not delivered, rightly. */
 export interface Drop {
   readonly reason: DropReason
@@ -50,16 +55,16 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
 /** Where an event goes that is seen for the first time. */
 export function route(event: Event, routing: Routing): Route {
   const { sourceId, destinationId } = event
-  if (sourceId !== audiencesSource && !routing.sources.has(sourceId))
-    return { kind: 'dead_lettered', reason: 'unknown_source' }
+  const isOwn = ownSources.has(sourceId)
+  if (!(isOwn || routing.sources.has(sourceId))) return { kind: 'dead_lettered', reason: 'unknown_source' }
 
   const connected = routing.bySource.get(sourceId) ?? none
   if (destinationId === undefined) return select(connected, event)
 
   const named = routing.destinations.get(destinationId)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  // A name narrows what a source is connected to, it connects nothing. Audiences are connected by `audiences.list`.
-  return select(sourceId === audiencesSource || connected.includes(named) ? [named] : none, event)
+  // A name narrows what a source is connected to, it connects nothing. Ours are connected by `audiences.list` and `canary`.
+  return select(isOwn || connected.includes(named) ? [named] : none, event)
 }
 
 /** Where a waiting record goes: to its destination, even if its source was removed or disconnected meanwhile. */

@@ -83,6 +83,28 @@ export const deliveryMetrics = {
     use: 'dashboard',
     labels: { state: ['enabled', 'paused', 'disabled'] },
   }),
+  canarySent: counter('hookline_canary_sent_total', 'Heartbeats appended to the events topic, or meant to be.', {
+    unit: 'heartbeats',
+    use: 'debug',
+  }),
+  canaryReceived: counter(
+    'hookline_canary_received_total',
+    'Heartbeats that their endpoint has answered with a success.',
+    {
+      unit: 'heartbeats',
+      use: 'debug',
+    },
+  ),
+  canaryLost: counter(
+    'hookline_canary_lost_total',
+    'Heartbeats that will not arrive. One that vanishes is not in it: it is sent, and neither received nor lost.',
+    { unit: 'heartbeats', use: 'debug', labels: { reason: ['not_stored', 'dead_lettered', 'dropped'] } },
+  ),
+  canarySeconds: histogram(
+    'hookline_canary_seconds',
+    'From the append of a heartbeat to its delivery, retries included.',
+    { unit: 'seconds', use: 'debug', buckets: delayBuckets },
+  ),
   attemptRecords: counter(
     'hookline_attempt_records_total',
     'Records about attempts, for whoever watches; dropped: too many waited to be written.',

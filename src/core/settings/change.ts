@@ -11,6 +11,7 @@ export const liveKeys = [
   'payload',
   'audiences',
   'log',
+  'canary',
 ] as const satisfies SettingsKey[]
 
 export interface SettingsChange {

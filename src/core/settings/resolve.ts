@@ -6,7 +6,7 @@ import type { Configuration } from './schema.ts'
 
 /** The settings of a configuration that every rule has passed: contents of files stand where their names stood. */
 export function resolve(configuration: Configuration, files: FileContents): Settings {
-  const { kafka, topics, registry, collector, ops, log, network, delivery, payload, audiences } = configuration
+  const { kafka, topics, registry, collector, ops, log, network, delivery, payload, audiences, canary } = configuration
   const { caFile, certFile, keyFile } = kafka.tls ?? {}
   const contents = contentsOf(files)
   return {
@@ -32,6 +32,7 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
     sources: configuration.sources.map(source => sourceOf(source, contents)),
     destinations: configuration.destinations.map(destination => destinationOf(destination, contents)),
     audiences,
+    canary,
   }
 }
 

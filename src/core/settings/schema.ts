@@ -201,6 +201,17 @@ const audiences = z
   .prefault({})
   .describe('Audiences and computed traits.')
 
+const canary = z
+  .strictObject({
+    destination: id.describe('Id of the destination that gets the heartbeats; its endpoint has to take them.'),
+    every: duration
+      .refine(every => every >= 1_000, 'must be at least 1s')
+      .prefault('30s')
+      .describe('How often one is sent, by one process of the installation.'),
+  })
+  .optional()
+  .describe('Heartbeats through the whole pipeline. Absent: none.')
+
 /** The whole configuration file. */
 export const configuration = z
   .strictObject({
@@ -220,6 +231,7 @@ export const configuration = z
       .optional()
       .describe('Directory with more destinations, one a file (.yaml, .yml, .json), each in the same form.'),
     audiences,
+    canary,
   })
   .meta({ title: 'Hookline configuration' })
 

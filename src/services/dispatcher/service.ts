@@ -12,9 +12,10 @@ import type {
   LogRecord,
   WebhookTransport,
 } from '../../core/ports.ts'
-import type { DeliverySettings, PayloadSettings } from '../../core/settings.ts'
+import type { CanarySettings, DeliverySettings, PayloadSettings } from '../../core/settings.ts'
 import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/units.ts'
+import { createCanary } from '../canary.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { createUpkeep } from '../deletion/upkeep.ts'
 import { createAttemptRecords } from './attempt-records.ts'
@@ -52,6 +53,7 @@ export interface DispatcherDeps {
   /** The configuration as of now. */
   readonly routing: () => Routing
   readonly payload: () => PayloadSettings
+  readonly canary: () => CanarySettings | undefined
 }
 
 /** Events and due retries in, deliveries out, until stopped. */
@@ -99,7 +101,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   })
   // One of the processes has the first partition, whatever the others do.
   const isFirst = (): boolean => [...livePartitions.shards()].some(({ partition }) => partition === 0)
-  const upkeep = createUpkeep({ marks, isOurs: isFirst, clock, logger })
+  const chores = [createUpkeep({ ...deps, isOurs: isFirst }), createCanary({ ...deps, isOurs: isFirst })]
   let phase: DispatcherVitals['phase'] = 'joining'
 
   async function drained(): Promise<boolean> {
@@ -118,11 +120,11 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     async start() {
       await Promise.all([live.start(livePartitions.handlers), retries.start(parkedPartitions.handlers)])
       phase = 'joined'
-      upkeep.start()
+      for (const chore of chores) chore.start()
     },
     async stop() {
       phase = 'stopping'
-      upkeep.stop()
+      for (const chore of chores) chore.stop()
       dispatcher.close()
       if (!(await drained()))
         logger.warn({ waitedMs: drainLimit }, 'not everything has ended in time; it is done again after the restart')

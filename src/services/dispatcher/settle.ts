@@ -6,9 +6,10 @@ import type { Drop } from '../../core/delivery/route.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { assertNever, formatDuration } from '../../core/units.ts'
+import { assertNever } from '../../core/units.ts'
 import { type Copies, type CopyDeps, createCopies } from './copies.ts'
 import type { Delivery, OpenRecord } from './delivery.ts'
+import { createCountEnds } from './ends.ts'
 import type { ReportRecord } from './reports.ts'
 
 interface Deps extends CopyDeps {
@@ -34,7 +35,8 @@ export interface Settle extends Pick<Copies, 'unwritableTopics' | 'unacknowledge
 }
 
 export function createSettle(deps: Deps): Settle {
-  const { reportRecord, topics, clock, metrics } = deps
+  const { reportRecord, topics } = deps
+  const count = createCountEnds(deps)
   const { append, unwritableTopics, unacknowledged } = createCopies(deps)
 
   /** Events that SDKs sent end at once: nobody waits to hear of them. */
@@ -55,7 +57,7 @@ export function createSettle(deps: Deps): Settle {
   function delivery({ of, carried, event }: Delivery, decision: Decision, ended: () => void): void {
     const { destination } = carried
     const end = (settled: boolean): void => {
-      if (settled) count(carried, decision)
+      if (settled) count.delivery(event, carried, decision)
       of.release()
       ended()
     }
@@ -76,27 +78,16 @@ export function createSettle(deps: Deps): Settle {
     }
   }
 
-  function count({ destination, attempt, origin }: Carried, decision: Decision): void {
-    metrics.deliveries.inc({ destination, result: decision.kind })
-    if (decision.kind === 'delivered' && attempt > 0)
-      metrics.retriedDelivery.observe({}, Math.max(0, clock.now() - origin.timestamp) / 1000)
-    if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
-    if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
-    if (decision.kind === 'dropped') metrics.drops.inc({ reason: decision.reason })
-    if (decision.kind === 'dead_lettered') metrics.deadLetters.inc({ destination, reason: decision.reason })
-  }
-
   function dropped(open: OpenRecord, event: Event, { reason, destination }: Drop): void {
-    metrics.drops.inc({ reason })
+    count.dropped(event, reason)
     open.hold()
     report(open, event, destination, reason, () => open.release())
   }
 
   function refused(open: OpenRecord, reason: DeadLetterReason, known: Parameters<Settle['refused']>[2] = {}): void {
     append(topics.deadLetter, deadLetterRecord(open.record, known.carried, reason, known.code), open, written => {
-      // The event may name any destination: as a label it would be unbounded.
-      if (written) metrics.deadLetters.inc({ destination: '-', reason })
       const { event } = known
+      if (written) count.refused(event, reason)
       if (!written || event === undefined) return open.release()
       report(open, event, event.destinationId, reason, () => open.release())
     })

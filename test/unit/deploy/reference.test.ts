@@ -42,6 +42,7 @@ describe('configuration.md', () => {
       'delivery',
       'payload',
       'audiences',
+      'canary',
     ]
     const keys = pathsOf(configurationJsonSchema() as Node, '').filter(key => key !== '$schema')
     const rows = [...configuration.matchAll(/^\| `([^`]+)`/gm)].map(([, key]) => key)

@@ -59,6 +59,11 @@ export const knownNames: Rule = config => [
   ...(config.audiences?.list ?? []).flatMap((audience, index) =>
     references(config, 'destinations', ['audiences', 'list', index, 'destinations'], audience?.destinations),
   ),
+  // A single one has no place in a list.
+  ...references(config, 'destinations', [], [config.canary?.destination]).map(problem => ({
+    ...problem,
+    path: ['canary', 'destination'],
+  })),
 ]
 
 function references(

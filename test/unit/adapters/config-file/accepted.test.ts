@@ -86,6 +86,7 @@ describe('a configuration that is fine', () => {
         },
       ],
       audiences: { emitPerSecond: 500, list: [] },
+      canary: undefined,
     })
     expect(files).toEqual(['minimal.yaml'])
   })

@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import { audiencesSource, createRouting, route, routeParked } from '../../../../src/core/delivery/route.ts'
+import {
+  audiencesSource,
+  canarySource,
+  createRouting,
+  route,
+  routeParked,
+} from '../../../../src/core/delivery/route.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
 import { destinationOf, eventOf, messageOf, sourceOf } from '../../../support/deliveries.ts'
@@ -44,6 +50,12 @@ describe('an event that names its destination', () => {
       { to: [], drops: ['disabled'] },
     ],
     ['of audiences: not when it is gone', { sourceId: audiencesSource, destinationId: 'gone' }, 'unknown_destination'],
+    [
+      'a heartbeat: to the one that it names',
+      { sourceId: canarySource, destinationId: 'lake' },
+      { to: ['lake'], drops: [] },
+    ],
+    ['a heartbeat: not when it is gone', { sourceId: canarySource, destinationId: 'gone' }, 'unknown_destination'],
     ['of audiences: must name one', { sourceId: audiencesSource }, { to: [], drops: ['no_destination'] }],
     ['of another source: goes to that one only', { destinationId: 'lake' }, { to: ['lake'], drops: [] }],
     [

@@ -41,6 +41,7 @@ describe('changeBetween', () => {
       ['log', 'network', 'payload', 'audiences'],
       [],
     ],
+    ['a canary', { canary: { destination: 'crm' } }, ['canary'], []],
     ['kafka', { kafka: { brokers: ['a:9092', 'b:9092'] } }, [], ['kafka']],
     ['the value of a password', { registry: { ...input.registry, password: 'new' } }, [], ['registry']],
     [

@@ -1,0 +1,51 @@
+import type { Carried } from '../../core/delivery/carried.ts'
+import type { Decision } from '../../core/delivery/decide.ts'
+import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
+import { canarySource } from '../../core/delivery/route.ts'
+import type { Event } from '../../core/message/event.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Clock } from '../../core/ports.ts'
+import { formatDuration } from '../../core/units.ts'
+
+/** Counts what was settled; called when it is. */
+export interface CountEnds {
+  delivery(event: Event, carried: Carried, decision: Decision): void
+  /** What a destination does not get by the routing. */
+  dropped(event: Event, reason: DropReason): void
+  /** A record that no destination could be given; undefined: nor an event made of. */
+  refused(event: Event | undefined, reason: DeadLetterReason): void
+}
+
+export function createCountEnds({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }): CountEnds {
+  const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
+
+  /** One that waits for a retry may still arrive. */
+  function heartbeat(end: Decision['kind'], sinceAppend: number): void {
+    if (end === 'dead_lettered' || end === 'dropped') lost(end)
+    if (end !== 'delivered') return
+    metrics.canaryReceived.inc({})
+    metrics.canarySeconds.observe({}, sinceAppend)
+  }
+
+  return {
+    delivery({ sourceId }, { destination, attempt, origin }, decision) {
+      metrics.deliveries.inc({ destination, result: decision.kind })
+      const sinceAppend = Math.max(0, clock.now() - origin.timestamp) / 1000
+      if (decision.kind === 'delivered' && attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend)
+      if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
+      if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
+      if (decision.kind === 'dropped') metrics.drops.inc({ reason: decision.reason })
+      if (decision.kind === 'dead_lettered') metrics.deadLetters.inc({ destination, reason: decision.reason })
+      if (sourceId === canarySource) heartbeat(decision.kind, sinceAppend)
+    },
+    dropped({ sourceId }, reason) {
+      metrics.drops.inc({ reason })
+      if (sourceId === canarySource) lost('dropped')
+    },
+    refused(event, reason) {
+      // The event may name any destination: as a label it would be unbounded.
+      metrics.deadLetters.inc({ destination: '-', reason })
+      if (event?.sourceId === canarySource) lost('dead_lettered')
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals'
+import type { CallResult } from '../../../src/core/ports.ts'
+import { durationMs } from '../../../src/core/units.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../support/dispatcher-harness.ts'
+
+const second = 1_000
+
+async function started(answer: () => CallResult = () => ok, change: Parameters<typeof destination>[1] = {}) {
+  const destinations = [destination('crm'), destination('heart', { sources: ['web'], ...change })]
+  const harness = await DispatcherHarness.started({ destinations, answer })
+  harness.canary = { destination: 'heart', every: durationMs(30 * second) }
+  const seen = () => ({
+    sent: harness.count('canarySent{}'),
+    received: harness.count('canaryReceived{}'),
+    timed: harness.count('canarySeconds{}'),
+    lost: [...harness.counts].filter(([key]) => key.startsWith('canaryLost')),
+  })
+  return { harness, seen }
+}
+
+describe('heartbeats', () => {
+  it('go to their destination and no other, again and again, and are counted when they arrive', async () => {
+    const { harness, seen } = await started()
+    await harness.advance(5 * second)
+    await harness.advance(30 * second)
+    await harness.advance(30 * second)
+    expect(seen()).toEqual({ sent: 3, received: 3, timed: 3, lost: [] })
+    expect(new Set(harness.calls.map(({ call }) => call.url))).toEqual(new Set(['https://heart.example.com/']))
+    const bodies = harness.calls.map(({ call }) => JSON.parse(call.body))
+    expect(bodies[0]).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
+    // Each of another user: all partitions get their turn.
+    expect(new Set(bodies.map(({ anonymousId }) => anonymousId)).size).toBe(3)
+    expect(harness.calls.every(({ call }) => call.headers['X-Message-Id']?.startsWith('canary-'))).toBe(true)
+  })
+
+  it('are as late as their retries made them', async () => {
+    let calls = 0
+    const { harness, seen } = await started(() => (calls++ === 0 ? answered(503) : ok))
+    await harness.advance(5 * second)
+    expect(seen()).toEqual({ sent: 1, received: 0, timed: 0, lost: [] })
+    await harness.advance(10 * second)
+    expect(seen()).toEqual({ sent: 1, received: 1, timed: 1, lost: [] })
+  })
+
+  it.each<[string, CallResult, Parameters<typeof destination>[1], string]>([
+    ['refused by the endpoint', answered(404), {}, 'dead_lettered'],
+    ['for a destination that is switched off', ok, { enabled: false }, 'dropped'],
+  ])('that are lost are counted: %s', async (_, answer, change, reason) => {
+    const { harness, seen } = await started(() => answer, change)
+    await harness.advance(5 * second)
+    expect(seen()).toEqual({ sent: 1, received: 0, timed: 0, lost: [[`canaryLost{${reason}}`, 1]] })
+  })
+
+  it('for a destination that is gone are lost', async () => {
+    const { harness, seen } = await started()
+    harness.destinations = [destination('crm')]
+    await harness.advance(5 * second)
+    expect(seen().lost).toEqual([['canaryLost{dead_lettered}', 1]])
+  })
+
+  it('that Kafka does not take are lost, and the log says so', async () => {
+    const { harness, seen } = await started()
+    harness.log.unwritable.add(harness.topics.events)
+    await harness.advance(5 * second)
+    expect(seen()).toEqual({ sent: 1, received: 0, timed: 0, lost: [['canaryLost{not_stored}', 1]] })
+    expect(harness.lines).toContainEqual(expect.objectContaining({ level: 'warn', line: 'heartbeat not stored' }))
+  })
+
+  it('begin within seconds of being switched on, and end with being switched off or the service', async () => {
+    const { harness, seen } = await started()
+    const { canary } = harness
+    harness.canary = undefined
+    await harness.advance(60 * second)
+    expect(seen().sent).toBe(0)
+    harness.canary = canary
+    await harness.advance(5 * second)
+    expect(seen().sent).toBe(1)
+    const stopped = harness.service.stop()
+    await harness.advance(60 * second)
+    await stopped
+    expect(seen().sent).toBe(1)
+  })
+
+  it('are sent by the process that has the first partition', async () => {
+    const { harness, seen } = await started()
+    harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
+    await harness.advance(60 * second)
+    expect(seen().sent).toBe(0)
+  })
+})
