@@ -85,4 +85,30 @@ describe('a changed configuration', () => {
     })
     expect(await service.stop()).toBe(0)
   }, 90_000)
+
+  it('changes the level of the log while it runs, and tells what is in use', async () => {
+    const ledger = closing(await Ledger.started())
+    const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
+    const pipeline = closing(await startPipeline({ destinations }))
+    const service = await pipeline.run()
+    const attempts = async (level: string) =>
+      (await pipeline.log()).filter(({ msg, ...line }) => msg === 'delivery attempted' && line['level'] === level)
+    await pipeline.send(trackEvents(20, 'quiet'))
+    await ledger.untilDelivered(20)
+    expect(await attempts('debug')).toEqual([])
+
+    await pipeline.configure({ destinations, log: { level: 'debug' }, delivery: { ordering: 'none' } })
+    let sent = 0
+    const lines = await until(async () => {
+      await pipeline.send(trackEvents(1, `loud-${sent++}`))
+      const found = await attempts('debug')
+      return found.length > 0 ? found : undefined
+    })
+    expect(lines[0]).toMatchObject({ destination: 'crm', decision: 'delivered', type: 'track' })
+    expect((await service.ask('/readyz?verbose')).text).toMatch(
+      /^\+ configuration: in use since \S+; changed, and needs a restart: delivery$/m,
+    )
+    expect(await service.stop()).toBe(0)
+    expect(JSON.stringify(await pipeline.log())).not.toContain('"***"')
+  }, 90_000)
 })
