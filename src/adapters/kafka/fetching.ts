@@ -88,6 +88,8 @@ export interface FetchRequest {
   readonly wanted: readonly { readonly partition: number; readonly position: number }[]
   /** So long the node keeps a fetch that has nothing to answer with. */
   readonly maxWaitMs: number
+  /** All that it may bring; what is held in memory is several times that. */
+  readonly maxBytes?: number | undefined
 }
 
 /** What a fetch brought of one partition. */
@@ -104,7 +106,7 @@ export interface Fetched {
 /** One answer for each partition. @throws what kafkajs throws, for all of them when one has an error. */
 export async function fetchFrom(
   cluster: Cluster,
-  { node, topic, wanted, maxWaitMs }: FetchRequest,
+  { node, topic, wanted, maxWaitMs, maxBytes = fetchBytes }: FetchRequest,
 ): Promise<readonly Fetched[]> {
   const BatchOf = internal<new (topic: string, offset: string, data: FetchedPartition) => Batch>('consumer/batch')
   const positions = new Map(wanted.map(({ partition, position }) => [partition, position]))
@@ -112,9 +114,9 @@ export async function fetchFrom(
   const { responses } = await broker.fetch({
     maxWaitTime: maxWaitMs,
     minBytes: 1,
-    maxBytes: fetchBytes,
+    maxBytes,
     isolationLevel: readCommitted,
-    topics: [{ topic, partitions: [...positions].map(wantedOf) }],
+    topics: [{ topic, partitions: [...positions].map(of => wantedOf(of, maxBytes)) }],
   })
   return responses
     .flatMap(({ partitions }) => partitions)
@@ -127,8 +129,8 @@ export async function fetchFrom(
     })
 }
 
-const wantedOf = ([partition, position]: readonly [number, number]) => ({
+const wantedOf = ([partition, position]: readonly [number, number], maxBytes: number) => ({
   partition,
   fetchOffset: String(position),
-  maxBytes: fetchBytes,
+  maxBytes,
 })

@@ -22,6 +22,12 @@ export interface ReaderDeps {
 }
 
 const maxWaitMs = 250
+/** Of one partition alone: a fetch ends amid a batch, which then comes again; so larger ones waste less. */
+const partitionBytes = 4 * 1024 * 1024
+
+interface Reading extends Range {
+  readonly maxBytes?: number
+}
 
 type OnMessage = (message: FetchedMessage) => void | Promise<void>
 
@@ -53,15 +59,23 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
       }),
     readPartition: ({ topic, partition }, onRecord) =>
       asked(topic, async cluster =>
-        readPartition(deps, cluster, await rangeOf(cluster, topic, partition), message =>
-          onRecord(viewOf(topic, partition, message)),
+        readPartition(
+          deps,
+          cluster,
+          { ...(await rangeOf(cluster, topic, partition)), maxBytes: partitionBytes },
+          message => onRecord(viewOf(topic, partition, message)),
         ),
       ),
     endOf: ({ topic, partition }) => asked(topic, async cluster => (await rangeOf(cluster, topic, partition)).end),
   }
 }
 
-async function readPartition(deps: ReaderDeps, cluster: Cluster, range: Range, onMessage: OnMessage): Promise<number> {
+async function readPartition(
+  deps: ReaderDeps,
+  cluster: Cluster,
+  range: Reading,
+  onMessage: OnMessage,
+): Promise<number> {
   const { end } = range
   let position = range.beginning
   let count = 0
@@ -85,15 +99,15 @@ async function readPartition(deps: ReaderDeps, cluster: Cluster, range: Range, o
 async function fetchOrWait(
   { clock, logger }: ReaderDeps,
   cluster: Cluster,
-  range: Range,
+  range: Reading,
   position: number,
   attempt: number,
 ): Promise<Pick<Fetched, 'records' | 'next'>> {
-  const { topic, partition, end } = range
+  const { topic, partition, end, maxBytes } = range
   try {
     if (attempt > patience) throw new Error(`nothing comes from offset ${position} on, although ${end} is the end`)
     const node = leaderOf(cluster, topic, partition)
-    const [fetched] = await fetchFrom(cluster, { node, topic, wanted: [{ partition, position }], maxWaitMs })
+    const [fetched] = await fetchFrom(cluster, { node, topic, wanted: [{ partition, position }], maxWaitMs, maxBytes })
     return fetched ?? { records: [], next: position }
   } catch (error) {
     const code = codeOfThrown(error)
