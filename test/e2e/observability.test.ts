@@ -25,21 +25,20 @@ afterAll(async () => {
 /** With what Grafana puts in for its variables. */
 const filledIn = (expr: string): string => expr.replaceAll('$__rate_interval', '10s').replaceAll(/\$[a-z]+/g, '.*')
 
-/** Load goes on until `look` has found what it looks for. */
-async function underLoad<T>(look: () => Promise<T | undefined>): Promise<T> {
-  let isLoading = true
-  const loading = (async () => {
-    while (isLoading) {
-      await observed.load()
-      await new Promise(resolve => setTimeout(resolve, 500))
-    }
-  })()
-  try {
-    return await Promise.race([until(look), loading.then(() => undefined as never)])
-  } finally {
-    isLoading = false
-    await loading
+/** A round of load for each scrape, until `look` has found what it looks for. */
+async function underLoad(look: () => Promise<true | undefined>): Promise<void> {
+  let isFound = false
+  const found = until(look).then(() => {
+    isFound = true
+  })
+  for (let before = 0; !isFound; ) {
+    await observed.load()
+    before = await until(async () => {
+      const [scrape] = await prometheus.query('timestamp(up)')
+      return scrape !== undefined && (isFound || scrape.value > before) ? scrape.value : undefined
+    })
   }
+  await found
 }
 
 interface Asked {
@@ -58,6 +57,11 @@ async function without(asked: readonly Asked[]): Promise<readonly Asked[]> {
 }
 
 describe('a real Prometheus that scrapes the real service', () => {
+  it('fires nothing while all is well', async () => {
+    await until(async () => ((await prometheus.query('hookline_build_info')).length > 0 ? true : undefined))
+    await until(async () => ((await prometheus.firing()).size === 0 ? true : undefined))
+  }, 30_000)
+
   it('has data for every query of every dashboard and for every recording rule', async () => {
     const queries = [
       ...shownPanels.flatMap(({ name, panel }) =>

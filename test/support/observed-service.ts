@@ -25,6 +25,8 @@ export interface ObservedService {
 /** The endpoints: what they answer, try by try. */
 const answers = { well: [200], heals: [503, 200], gone: [410], fails: [500], untrusted: [200] } as const
 type Endpoint = keyof typeof answers
+/** Those that get all messages of the source `web`. */
+const onEverything: readonly Endpoint[] = ['well', 'gone', 'fails', 'untrusted']
 
 async function startEndpoints(): Promise<ReadonlyMap<string, Ledger>> {
   const tls = selfSigned()
@@ -47,8 +49,11 @@ export async function startObserved(): Promise<ObservedService> {
   const configuration = {
     ops: { listen: target },
     delivery: { schedule: ['1s', '1s'] },
+    sources: ['web', 'rare'].map(id => ({ id, writeKey: `${id}-key` })),
     destinations: [
-      ...(Object.keys(answers) as Endpoint[]).map(id => destination(id, id)),
+      ...onEverything.map(id => destination(id, id)),
+      // So few that its breaker stays closed, and its retries come in time.
+      destination('heals', 'heals', { sources: ['rare'] }),
       destination('paused', 'well', { paused: true }),
       destination('off', 'well', { enabled: false }),
     ],
@@ -74,6 +79,7 @@ export async function startObserved(): Promise<ObservedService> {
     async load() {
       rounds += 1
       await pipeline.send(trackEvents(5, `round-${rounds}`))
+      await pipeline.send(trackEvents(1, `rare-${rounds}`).map(event => ({ ...event, sourceId: 'rare' })))
       await pipeline.write(pipeline.topics.events, [{ key: null, value: Buffer.from('{'), headers: {} }])
       await post(`${service.collector}/v1/batch`, [
         { type: 'track', userId: 'u', event: 'Signed up' },
