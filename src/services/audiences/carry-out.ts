@@ -9,7 +9,7 @@ import {
 import type { Metrics } from '../../core/metrics.ts'
 import type { EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import type { Shard } from '../dispatcher/shard.ts'
+import type { Shard } from '../partitions/shard.ts'
 import type { Emissions } from './emissions.ts'
 import type { Gate } from './gate.ts'
 import type { Writes } from './writes.ts'

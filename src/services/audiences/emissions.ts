@@ -2,7 +2,7 @@ import { EmissionPace } from '../../core/audience/emission-pace.ts'
 import { Fifo } from '../../core/fifo.ts'
 import type { Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
-import type { Shard } from '../dispatcher/shard.ts'
+import type { Shard } from '../partitions/shard.ts'
 
 /** Lets identify messages go out at the rate that is configured now, all partitions together, first come first served. */
 export interface Emissions {

@@ -1,5 +1,5 @@
 import type { LogConsumer } from '../../core/ports.ts'
-import type { Shard } from '../dispatcher/shard.ts'
+import type { Shard } from '../partitions/shard.ts'
 
 /** Holds back what may not be done now: while the group has not confirmed us, a partition is being given up, or the service ends. */
 export class Gate {

@@ -1,5 +1,5 @@
 import type { Metrics } from '../../core/metrics.ts'
-import type { Shard } from '../dispatcher/shard.ts'
+import type { Shard } from '../partitions/shard.ts'
 import type { Emissions } from './emissions.ts'
 import type { Held } from './inputs.ts'
 

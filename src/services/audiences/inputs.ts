@@ -6,8 +6,8 @@ import { deadLetterRecord } from '../../core/delivery/carried.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { createSchemaWait, type WaitForSchema } from '../dispatcher/schema-wait.ts'
-import type { Shard } from '../dispatcher/shard.ts'
+import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
+import type { Shard } from '../partitions/shard.ts'
 import type { CarryOut } from './carry-out.ts'
 import type { Gate } from './gate.ts'
 import type { Writes } from './writes.ts'
@@ -124,14 +124,11 @@ export class Inputs {
     const { writes, topics, metrics, logger } = this.#deps
     const { topic, partition, offset } = record
     logger.warn({ topic, partition, offset, detail }, 'audience input cannot be decoded')
-    shard.started()
     void writes.append(topics.deadLetter, deadLetterRecord(record, undefined, 'undecodable'), shard).then(written => {
-      if (written) {
-        metrics.audienceInputs.inc({ kind: '-', result: 'undecodable' })
-        metrics.deadLetters.inc({ destination: '-', reason: 'undecodable' })
-        shard.done(record)
-      }
-      shard.ended()
+      if (!written) return
+      metrics.audienceInputs.inc({ kind: '-', result: 'undecodable' })
+      metrics.deadLetters.inc({ destination: '-', reason: 'undecodable' })
+      shard.done(record)
     })
   }
 }

@@ -3,7 +3,7 @@ import type { MembershipRecord } from '../../core/audience/record.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogRecord, PartitionReader, ValueCodec } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
-import type { Shard } from '../dispatcher/shard.ts'
+import type { Shard } from '../partitions/shard.ts'
 
 /** Between two tries while Kafka or the registry cannot be reached. */
 const retryAfter = durationMs(1_000)

@@ -2,7 +2,7 @@ import type { Carried } from '../../core/delivery/carried.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { JsonText } from '../../core/units.ts'
-import type { Shard } from './shard.ts'
+import type { Shard } from '../partitions/shard.ts'
 
 /** Who is told when a record is done. */
 interface Keeper {

@@ -17,13 +17,13 @@ import type { Clock, Logger } from '../../core/ports.ts'
 import type { Destination } from '../../core/settings.ts'
 import { durationMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
+import type { Shard } from '../partitions/shard.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import type { RecordAttempt } from './attempt-records.ts'
 import type { MakeAttempt } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
 import { type DestinationLane, Lanes } from './lanes.ts'
 import type { Settle } from './settle.ts'
-import type { Shard } from './shard.ts'
 
 const watchEvery = durationMs(longestWaitMs / 4)
 

@@ -4,9 +4,9 @@ import type { Clock, LogConsumer } from '../../core/ports.ts'
 import type { DeliverySettings } from '../../core/settings.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { type EpochMs, formatDuration } from '../../core/units.ts'
+import type { Partitions } from '../partitions/partitions.ts'
+import type { Shard } from '../partitions/shard.ts'
 import type { OpenRecord } from './delivery.ts'
-import type { Partitions } from './partitions.ts'
-import type { Shard } from './shard.ts'
 
 interface Deps {
   readonly metrics: Metrics

@@ -6,10 +6,10 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
 import type { DeliverySettings } from '../../core/settings.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
+import type { Shard } from '../partitions/shard.ts'
 import { type Delivery, OpenRecord } from './delivery.ts'
-import { createSchemaWait, type WaitForSchema } from './schema-wait.ts'
 import type { Settle } from './settle.ts'
-import type { Shard } from './shard.ts'
 
 interface Deps {
   readonly codec: EventCodec

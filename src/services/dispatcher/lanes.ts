@@ -2,8 +2,8 @@ import { longestWaitMs } from '../../core/delivery/backlog.ts'
 import { Breaker } from '../../core/delivery/breaker.ts'
 import { Lane } from '../../core/delivery/lane.ts'
 import { Fifo } from '../../core/fifo.ts'
+import type { Shard } from '../partitions/shard.ts'
 import type { Delivery } from './delivery.ts'
-import type { Shard } from './shard.ts'
 
 /** What is one destination's own: its queue and its breaker. */
 export interface DestinationLane {

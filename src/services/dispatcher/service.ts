@@ -18,15 +18,15 @@ import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/u
 import { createCanary } from '../canary.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { createUpkeep } from '../deletion/upkeep.ts'
+import { createPartitions } from '../partitions/partitions.ts'
+import type { Shard } from '../partitions/shard.ts'
 import { createAttemptRecords } from './attempt-records.ts'
 import { createAttempts } from './attempts.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
-import { createPartitions } from './partitions.ts'
 import { createReportRecord } from './reports.ts'
 import { createSettle } from './settle.ts'
-import type { Shard } from './shard.ts'
 
 /** A call is over after 5 s (A4.1), then its copy is written: what is not done by then is done again after the restart. */
 const drainLimit = durationMs(8_000)

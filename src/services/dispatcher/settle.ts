@@ -7,12 +7,12 @@ import type { Event } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { assertNever } from '../../core/units.ts'
-import { type Copies, type CopyDeps, createCopies } from './copies.ts'
+import { type AppendDeps, type Appends, createAppends } from '../partitions/appends.ts'
 import type { Delivery, OpenRecord } from './delivery.ts'
 import { createCountEnds } from './ends.ts'
 import type { ReportRecord } from './reports.ts'
 
-interface Deps extends CopyDeps {
+interface Deps extends AppendDeps {
   readonly reportRecord: ReportRecord
   readonly topics: TopicNames
 }
@@ -21,7 +21,7 @@ interface Deps extends CopyDeps {
  * Carries decisions out. A record is released only when it is delivered, dropped, or its copy is acknowledged by all replicas; and when it
  * is one of ours, and this is its end, only after that is reported. Who crashes before reports when it is done again.
  */
-export interface Settle extends Pick<Copies, 'unwritableTopics' | 'unacknowledged'> {
+export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /** `ended` is called when the delivery needs nothing more here. */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
   /** What a destination does not get by the routing. */
@@ -37,7 +37,7 @@ export interface Settle extends Pick<Copies, 'unwritableTopics' | 'unacknowledge
 export function createSettle(deps: Deps): Settle {
   const { reportRecord, topics } = deps
   const count = createCountEnds(deps)
-  const { append, unwritableTopics, unacknowledged } = createCopies(deps)
+  const { append, unwritableTopics, unacknowledged } = createAppends(deps)
 
   /** Events that SDKs sent end at once: nobody waits to hear of them. */
   function report(
@@ -51,7 +51,7 @@ export function createSettle(deps: Deps): Settle {
     const due = reportOf(event, destination, how)
     if (due === undefined) return end(true)
     const { topic, record } = reportRecord(due)
-    append(topic, record, of, end)
+    append(topic, record, of.shard, end)
   }
 
   function delivery({ of, carried, event }: Delivery, decision: Decision, ended: () => void): void {
@@ -68,10 +68,13 @@ export function createSettle(deps: Deps): Settle {
         return report(of, event, destination, decision.reason, end)
       case 'deferred':
       case 'retried':
-        return append(topics.retry(decision.tier), retryRecord(of.record, decision.carried), of, end)
+        return append(topics.retry(decision.tier), retryRecord(of.record, decision.carried), of.shard, end)
       case 'dead_lettered':
-        return append(topics.deadLetter, deadLetterRecord(of.record, decision.carried, decision.reason), of, written =>
-          written ? report(of, event, destination, decision.reason, end) : end(false),
+        return append(
+          topics.deadLetter,
+          deadLetterRecord(of.record, decision.carried, decision.reason),
+          of.shard,
+          written => (written ? report(of, event, destination, decision.reason, end) : end(false)),
         )
       default:
         return assertNever(decision)
@@ -85,7 +88,7 @@ export function createSettle(deps: Deps): Settle {
   }
 
   function refused(open: OpenRecord, reason: DeadLetterReason, known: Parameters<Settle['refused']>[2] = {}): void {
-    append(topics.deadLetter, deadLetterRecord(open.record, known.carried, reason, known.code), open, written => {
+    append(topics.deadLetter, deadLetterRecord(open.record, known.carried, reason, known.code), open.shard, written => {
       const { event } = known
       if (written) count.refused(event, reason)
       if (!written || event === undefined) return open.release()

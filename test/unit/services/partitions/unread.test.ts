@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { RecordBatch } from '../../../../src/core/ports.ts'
-import { Unread } from '../../../../src/services/dispatcher/unread.ts'
+import { Unread } from '../../../../src/services/partitions/unread.ts'
 import { recordOf } from '../../../support/deliveries.ts'
 
 const batch = (offsets: readonly number[], nextOffset = (offsets.at(-1) ?? -1) + 1): RecordBatch => ({

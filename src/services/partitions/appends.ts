@@ -1,47 +1,49 @@
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
-import type { OpenRecord } from './delivery.ts'
+import type { Shard } from './shard.ts'
 
 /** Between two tries to write to a topic that does not take the record. */
 const firstPauseMs = 500
 const longestPauseMs = 10_000
 
-export interface CopyDeps {
+export interface AppendDeps {
   readonly producer: LogProducer
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Resolves when something may be written for a partition; false: it is not ours any more. Absent: as long as it is ours. */
+  readonly toWrite?: (shard: Shard) => Promise<boolean>
 }
 
-/** What is written because of an open record: its copies, and reports of its end. */
-export interface Copies {
+/** What is written because of a record of a partition, before that record is done. */
+export interface Appends {
   /**
-   * Tries until the topic takes the record, or until the partition it came from is no longer ours: then its next owner
+   * Tries until the topic takes the record, or until the partition it is written for is no longer ours: then its next owner
    * writes it, and `end` is told that it was not written here.
    */
-  append(topic: string, record: OutgoingRecord, of: OpenRecord, end: (written: boolean) => void): void
+  append(topic: string, record: OutgoingRecord, of: Shard, end: (written: boolean) => void): void
   /** Topics that did not take the last record written to them. */
   unwritableTopics(): readonly string[]
   /** Written and not acknowledged yet. */
   unacknowledged(): number
 }
 
-export function createCopies({ producer, clock, metrics, logger }: CopyDeps): Copies {
+export function createAppends({ producer, clock, metrics, logger, toWrite }: AppendDeps): Appends {
   /** By topic: how many records wait for it to become writable. */
   const failing = new Map<string, number>()
   let unacknowledged = 0
 
-  function append(topic: string, record: OutgoingRecord, of: OpenRecord, end: (written: boolean) => void): void {
+  function append(topic: string, record: OutgoingRecord, of: Shard, end: (written: boolean) => void): void {
     let isFailing = false
     const finish = (written: boolean): void => {
       unacknowledged--
       if (isFailing) countFailing(topic, -1)
       end(written)
-      of.shard.ended()
+      of.ended()
     }
-    const attempt = (pauseMs: number): void => {
-      if (of.shard.revoked) return finish(false)
+    const write = (pauseMs: number): void => {
+      if (of.revoked) return finish(false)
       producer.append(topic, record, error => {
         if (error === undefined) return finish(true)
         metrics.produceFailures.inc({ topic })
@@ -51,8 +53,12 @@ export function createCopies({ producer, clock, metrics, logger }: CopyDeps): Co
         clock.after(durationMs(pauseMs), () => attempt(Math.min(pauseMs * 2, longestPauseMs)))
       })
     }
+    const attempt = (pauseMs: number): void => {
+      if (toWrite === undefined) write(pauseMs)
+      else void toWrite(of).then(() => write(pauseMs))
+    }
     unacknowledged++
-    of.shard.started()
+    of.started()
     attempt(firstPauseMs)
   }
 

@@ -71,14 +71,6 @@ export function createPartitions(deps: Deps): Partitions {
     deps.onAssigned?.(shard)
   }
 
-  /** Parked records fall due in the order in which they were appended: the first one that is not due ends the batch. */
-  function waitUntilDue(shard: Shard, record: LogRecord, wait: number): void {
-    shard.unread.clear()
-    shard.hold('not_due')
-    consumer.seek(shard, record.offset)
-    clock.after(durationMs(wait), () => shard.unhold('not_due'))
-  }
-
   function onRecords(batch: RecordBatch): void {
     const shard = shards.get(keyOf(batch))
     // While it waits, the position stands at the first record that is not due: what an earlier fetch still brings comes again.
@@ -99,7 +91,7 @@ export function createPartitions(deps: Deps): Partitions {
       if (record === undefined) break
       if (record.offset < shard.tracker.received) continue
       const wait = dueAt === undefined ? 0 : dueAt(record) - now
-      if (wait > 0) waitUntilDue(shard, record, wait)
+      if (wait > 0) waitUntilDue(deps, shard, record, wait)
       else if (shard.opened(record)) onRecord(record, shard)
     }
     shard.isTakingUp = false
@@ -123,6 +115,14 @@ export function createPartitions(deps: Deps): Partitions {
     shards: () => shards.values(),
     takeCounts: () => flow.take(shards.values()),
   }
+}
+
+/** Parked records fall due in the order in which they were appended: the first one that is not due ends the batch. */
+function waitUntilDue({ consumer, clock }: Deps, shard: Shard, record: LogRecord, wait: number): void {
+  shard.unread.clear()
+  shard.hold('not_due')
+  consumer.seek(shard, record.offset)
+  clock.after(durationMs(wait), () => shard.unhold('not_due'))
 }
 
 function positionOf({ topic, partition, tracker }: Shard): Position {
