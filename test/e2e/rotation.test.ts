@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto'
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import type { SinkRequest } from '../../src/adapters/http/sink.ts'
+import { Secret } from '../../src/core/units.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { configFolder } from '../support/config-folder.ts'
+import { until } from '../support/kafka-admin.ts'
+import { Ledger } from '../support/ledger.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+const secrets = { old: 'the-old-secret', new: 'the-new-secret' }
+const signedBy = ({ body, headers }: SinkRequest): string => {
+  const signatureOf = (secret: string) => createHmac('sha1', secret).update(body).digest('hex')
+  const [name] = Object.entries(secrets).find(([, secret]) => signatureOf(secret) === headers['x-signature']) ?? [
+    'nobody',
+  ]
+  return name
+}
+
+it('a secret is rotated in its file under load: no delivery fails of it, and every attempt from then on has the new one', async () => {
+  const folder = await configFolder({ 'crm.secret': `${secrets.old}\n` })
+  const file = join(folder, 'crm.secret')
+  // As an endpoint does in a rotation: it takes both.
+  const both = Object.values(secrets).map(secret => new Secret(secret))
+  const steady = closing(await Ledger.started({ secrets: both }))
+  const failingOnce = closing(await Ledger.started({ secrets: both, answers: [503, 200] }))
+  const at = (id: string, source: string, { url }: Ledger) => ({
+    ...{ id, sources: [source], sharedSecretFile: file },
+    webhooks: [{ url }],
+  })
+  const pipeline = closing(
+    await startPipeline({
+      delivery: { schedule: ['10s'] },
+      sources: ['web', 'few'].map(id => ({ id, writeKey: `${id}-key` })),
+      destinations: [at('steady', 'web', steady), at('failing-once', 'few', failingOnce)],
+    }),
+  )
+  const service = await pipeline.run()
+  let sent = 0
+  const send = async (prefix: string): Promise<void> => {
+    await pipeline.send(trackEvents(25, `${prefix}-${sent}`))
+    sent += 25
+  }
+
+  await send('before')
+  // So few that their failures open no breaker.
+  await pipeline.send(trackEvents(5, 'few').map(event => ({ ...event, sourceId: 'few' })))
+  await Promise.all([steady.untilDelivered(25), failingOnce.until(() => failingOnce.requests.length === 5)])
+  // As a mounted secret changes: by rename, while requests are under way.
+  await writeFile(`${file}.next`, secrets.new)
+  await rename(`${file}.next`, file)
+  const reloads = 'hookline_config_reloads_total{result="applied"}'
+  await until(async () => {
+    await send('during')
+    return (await service.metrics()).get(reloads) === 1 ? true : undefined
+  })
+  const beforeReload = steady.requests.length
+  for (let count = 0; count < 4; count++) await send('after')
+  await Promise.all([steady.untilDelivered(sent), failingOnce.untilDelivered(5)])
+
+  const signers = (prefix: string): ReadonlySet<string> =>
+    new Set(steady.requests.filter(({ messageId }) => messageId?.startsWith(prefix)).map(signedBy))
+  expect(signers('before')).toEqual(new Set(['old']))
+  expect(['during', 'after'].flatMap(prefix => [...signers(prefix)]).filter(name => name === 'nobody')).toEqual([])
+  expect(signers('after')).toEqual(new Set(['new']))
+  expect(beforeReload).toBeGreaterThan(25)
+  // What waited for its retry meanwhile is signed anew, not as it was.
+  expect(failingOnce.requests.map(request => `${request.answer} ${signedBy(request)}`).toSorted()).toEqual([
+    ...Array.from({ length: 5 }, () => '200 new'),
+    ...Array.from({ length: 5 }, () => '503 old'),
+  ])
+  const metrics = await service.metrics()
+  const settled = (id: string, result: string) =>
+    metrics.get(`hookline_deliveries_total{destination="${id}",result="${result}"}`) ?? 0
+  expect({ retried: settled('steady', 'retried'), lost: settled('steady', 'dead_lettered') }).toEqual({
+    retried: 0,
+    lost: 0,
+  })
+  expect(settled('failing-once', 'retried')).toBe(5)
+  expect(steady.duplicates).toBe(0)
+  expect(JSON.stringify(await pipeline.log())).not.toMatch(/the-(old|new)-secret/)
+  expect(await service.stop()).toBe(0)
+}, 90_000)
