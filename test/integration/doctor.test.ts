@@ -42,12 +42,12 @@ it('looks at a whole installation: what is well, what will not be for long, what
   const { code, lines } = await doctor(pipeline.configFile)
   expect(code).toBe(1)
   const starts = [
-    'ok    configuration: 1 sources, 6 destinations, 6 webhooks',
+    'ok    configuration: 1 source, 6 destinations, 6 webhooks',
     'ok    kafka: 1 broker, reachable at the address that it tells clients to use',
     'ok    access: may read 11 topics, write 14 and join 3 groups',
-    'ok    topics: 14 topics are fit for use',
+    'ok    topics: 14 topics fit for use',
     'warn  topics: topics.replicationFactor is 1',
-    'ok    registry: 3 schemas are registered',
+    'ok    registry: 3 schemas registered',
     "ok    clock: the same as the broker's",
     `ok    endpoint good/0 ${new URL(good.url()).origin}: 127.0.0.1 connects in `,
     `warn  endpoint soonOver/0 ${new URL(soonOver.url()).origin}: 127.0.0.1 connects in `,

@@ -44,7 +44,7 @@ export function createClusterExaminer(
       await cluster.connect()
       return await ask(cluster, cluster.brokerPool.seedBroker)
     } catch (error) {
-      throw kafkaError(`broker ${address}`, error)
+      throw kafkaError('cannot be used', error)
     } finally {
       await cluster.disconnect()
     }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { formatProblem, loadConfigFile } from '../../adapters/config-file.ts'
+import { numbered } from '../../core/numbered.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
 import {
@@ -54,5 +55,3 @@ function countsOf({ sources, destinations }: Settings): { sources: number; desti
     webhooks: destinations.reduce((sum, { webhooks }) => sum + webhooks.length, 0),
   }
 }
-
-const numbered = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -9,6 +9,7 @@ import { judgeEndpoint } from '../../core/doctor/endpoint.ts'
 import { type Examined, type Finding, inOrder, type Judgement } from '../../core/doctor/finding.ts'
 import { judgeSchemas } from '../../core/doctor/registry.ts'
 import { tellTransport } from '../../core/doctor/transport.ts'
+import { numbered } from '../../core/numbered.ts'
 import type { Clock, TopicAdmin } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/services.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
@@ -177,6 +178,10 @@ function tellConfiguration(settings: Settings): readonly Judgement[] {
   const { sources, destinations } = settings
   const warnings = warningsOf(settings)
   const webhooks = destinations.reduce((sum, destination) => sum + destination.webhooks.length, 0)
-  const detail = `${sources.length} sources, ${destinations.length} destinations, ${webhooks} webhooks`
+  const detail = [
+    numbered(sources.length, 'source'),
+    numbered(destinations.length, 'destination'),
+    numbered(webhooks, 'webhook'),
+  ].join(', ')
   return [{ level: 'ok', detail }, ...warnings.map(warning => ({ level: 'warn' as const, detail: warning }))]
 }

@@ -1,3 +1,4 @@
+import { numbered } from '../numbered.ts'
 import type { ServiceName } from '../services.ts'
 import type { TopicNames } from '../topics.ts'
 import type { DurationMs } from '../units.ts'
@@ -60,7 +61,7 @@ const operations = { read: 'READ and DESCRIBE', write: 'WRITE and DESCRIBE', joi
 export function judgeAccess(needed: readonly Access[], refused: ReadonlySet<Access>): readonly Judgement[] {
   const count = (to: Access['to']): number => needed.filter(access => access.to === to).length
   if (refused.size === 0) {
-    const detail = `may read ${count('read')} topics, write ${count('write')} and join ${count('join')} groups`
+    const detail = `may read ${numbered(count('read'), 'topic')}, write ${count('write')} and join ${numbered(count('join'), 'group')}`
     return [{ level: 'ok', detail }]
   }
   return [...refused].map(({ to, name }) => ({

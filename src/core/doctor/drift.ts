@@ -1,3 +1,4 @@
+import { numbered } from '../numbered.ts'
 import type { TopicDrift } from '../topic-drift.ts'
 import type { Judgement } from './finding.ts'
 
@@ -13,5 +14,5 @@ export function judgeTopics(drift: readonly TopicDrift[], count: number): readon
     }),
   )
   const isFit = !drift.some(({ severity }) => severity === 'error')
-  return isFit ? [{ level: 'ok', detail: `${count} topics are fit for use` }, ...told] : told
+  return isFit ? [{ level: 'ok', detail: `${numbered(count, 'topic')} fit for use` }, ...told] : told
 }

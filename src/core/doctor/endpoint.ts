@@ -1,4 +1,5 @@
 import { classify, type Outcome } from '../delivery/outcome.ts'
+import { numbered } from '../numbered.ts'
 import type { CallResult } from '../ports.ts'
 import type { EpochMs } from '../units.ts'
 import type { Judgement } from './finding.ts'
@@ -29,7 +30,7 @@ export function judgeEndpoint(dialled: Dialled, now: EpochMs): Judgement {
   const reached = `${address} connects in ${Math.round(tookMs)} ms`
   if (tls === undefined) return { level: 'ok', detail: `${reached}, without TLS` }
   const days = Math.floor((tls.goodUntil - now) / dayMs)
-  const detail = `${reached}, ${tls.protocol}, certificate good for ${days} day${days === 1 ? '' : 's'}`
+  const detail = `${reached}, ${tls.protocol}, certificate good for ${numbered(days, 'day')}`
   if (days >= warnWithinDays) return { level: 'ok', detail }
   return { level: 'warn', detail, remedy: 'have it renewed: once it has expired nothing is sent (tls_untrusted)' }
 }

@@ -1,3 +1,4 @@
+import { numbered } from '../numbered.ts'
 import type { Judgement } from './finding.ts'
 
 export interface SchemaSeen {
@@ -10,7 +11,7 @@ export interface SchemaSeen {
 /** One line for each schema that is not ready; or one that says that all are. */
 export function judgeSchemas(schemas: readonly SchemaSeen[]): readonly Judgement[] {
   const unready = schemas.filter(({ state }) => state !== 'registered')
-  if (unready.length === 0) return [{ level: 'ok', detail: `${schemas.length} schemas are registered` }]
+  if (unready.length === 0) return [{ level: 'ok', detail: `${numbered(schemas.length, 'schema')} registered` }]
   return unready.map(({ subject, state, detail }) => ({
     level: state === 'unprotected' ? 'warn' : 'fail',
     which: subject,

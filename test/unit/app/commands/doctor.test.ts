@@ -62,12 +62,12 @@ describe('hookline doctor', () => {
     const { code, out, err } = await run(instruments())
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.trimEnd().split('\n')).toEqual([
-      'ok    configuration: 2 sources, 1 destinations, 1 webhooks',
+      'ok    configuration: 2 sources, 1 destination, 1 webhook',
       'warn  configuration: source server: no enabled destination gets its messages',
       'ok    kafka: 1 broker, reachable at the address that it tells clients to use',
       'ok    access: may read 8 topics, write 11 and join 3 groups',
-      'ok    topics: 11 topics are fit for use',
-      'ok    registry: 3 schemas are registered',
+      'ok    topics: 11 topics fit for use',
+      'ok    registry: 3 schemas registered',
       "ok    clock: the same as the broker's",
       'ok    endpoint crm/0 https://crm.example.com: 203.0.113.4 connects in 5 ms, without TLS',
       expect.stringMatching(/^ok {4}transport: got: /),
@@ -95,8 +95,8 @@ describe('hookline doctor', () => {
     const { code, out } = await run(instruments(), '--services', 'collector')
     expect(code).toBe(0)
     expect(out).not.toMatch(/endpoint|transport|clock/)
-    expect(out).toContain('access: may read 1 topics, write 2 and join 0 groups')
-    expect(out).toContain('topics: 5 topics are fit for use')
+    expect(out).toContain('access: may read 1 topic, write 2 and join 0 groups')
+    expect(out).toContain('topics: 5 topics fit for use')
   })
 })
 

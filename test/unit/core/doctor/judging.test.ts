@@ -130,7 +130,7 @@ describe('access', () => {
     { to: 'join', name: 'hookline.dispatcher' },
   ]
   it('all of it', () => {
-    expect(told(judgeAccess(needed, new Set()))).toEqual(['ok    kafka: may read 1 topics, write 1 and join 1 groups'])
+    expect(told(judgeAccess(needed, new Set()))).toEqual(['ok    kafka: may read 1 topic, write 1 and join 1 group'])
   })
 
   it('not all: a line for each that says which ACL is missing', () => {
@@ -144,11 +144,11 @@ describe('access', () => {
 
 describe('topics', () => {
   it.each([
-    ['as they should be', [], ['ok    kafka: 12 topics are fit for use']],
+    ['as they should be', [], ['ok    kafka: 12 topics fit for use']],
     [
       'with a note',
       [{ topic: '*', kind: 'replication', severity: 'note', detail: 'is 1' } as const],
-      ['ok    kafka: 12 topics are fit for use', 'warn  kafka: is 1'],
+      ['ok    kafka: 12 topics fit for use', 'warn  kafka: is 1'],
     ],
     [
       'missing',
@@ -168,7 +168,7 @@ describe('topics', () => {
 describe('schemas', () => {
   const schema = (state: SchemaSeen['state']): SchemaSeen => ({ subject: 's', state, detail: 'so' })
   it.each([
-    ['registered', ['ok    kafka: 1 schemas are registered']],
+    ['registered', ['ok    kafka: 1 schema registered']],
     ['absent', ['fail  kafka s: absent: so; put it right with: hookline schemas register']],
     ['outdated', ['fail  kafka s: outdated: so; put it right with: hookline schemas register']],
     ['unprotected', ['warn  kafka s: unprotected: so; put it right with: hookline schemas register']],
