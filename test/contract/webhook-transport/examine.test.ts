@@ -56,7 +56,11 @@ describe('an endpoint is dialled as a call would, and gets nothing', () => {
     ['self-signed', () => selfSigned(['hooks.test']), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['expired', () => authority.issue({ names: ['hooks.test'], validFrom: -9, validTo: -1 }), 'CERT_HAS_EXPIRED'],
     ['for another name', () => authority.issue({ names: ['other.test'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['of nobody known', () => createAuthority('nobody').issue({ names: ['hooks.test'] }), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    [
+      'of nobody known',
+      () => createAuthority('nobody').issue({ names: ['hooks.test'] }),
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
   ])('a certificate that is %s', async (_, leaf, code) => {
     const receiver = await serving(answering(answer(200)), leaf())
     expect(await dial(receiver.url('/', 'hooks.test'))).toMatchObject({ kind: 'failed', phase: 'tls', code })

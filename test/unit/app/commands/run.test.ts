@@ -4,7 +4,11 @@ import { runCommand } from '../../../support/command-io.ts'
 describe('hookline run --services', () => {
   it.each([
     ['unknown', 'collecter', "hookline: --services: 'collecter' is none of collector, dispatcher, audiences\n"],
-    ['one of two', 'collector, audience', "hookline: --services: ' audience' is none of collector, dispatcher, audiences\n"],
+    [
+      'one of two',
+      'collector, audience',
+      "hookline: --services: ' audience' is none of collector, dispatcher, audiences\n",
+    ],
     ['empty', '', "hookline: --services: '' is none of collector, dispatcher, audiences\n"],
   ])('%s', async (_, services, err) => {
     expect(await runCommand(['run', '--services', services])).toEqual({ code: 2, out: '', err })
