@@ -6,7 +6,9 @@ import type { MessageName } from './messages.ts'
 /** With the defaults of the configuration. */
 const names = topicNames('hookline')
 const { schedule } = delivery.parse({})
-const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule)
+const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule, {
+  attemptsTopic: true,
+})
 const tiers = tiersOf(schedule)
 
 interface Channel {
@@ -82,6 +84,14 @@ const channels = {
     messages: ['deletion', 'deletionOutcome'],
     sends: 'Deletions, and the dispatcher’s report of how each delete ended.',
     receives: 'Whoever asks how a deletion goes.',
+  },
+  attempts: {
+    topic: names.attempts,
+    title: 'Attempts',
+    description: 'Every attempt of a delivery; there only with `delivery.attemptsTopic`. Best effort.',
+    messages: ['attempt'],
+    sends: 'The dispatcher writes each attempt when it has ended.',
+    receives: '`hookline tail` follows it.',
   },
 } as const satisfies Readonly<Record<string, Channel>>
 

@@ -6,7 +6,7 @@ import {
   leastOfDeadLetters,
   suppressionHeaders,
 } from './headers.ts'
-import { deletionOutcomeValue, deletionValue, rejectedValue, suppressionsValue } from './values.ts'
+import { attemptValue, deletionOutcomeValue, deletionValue, rejectedValue, suppressionsValue } from './values.ts'
 
 const bindingVersion = '0.5.0'
 
@@ -153,6 +153,10 @@ export const messages = {
       examples: ['["4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11","web","crm","u-17"]'],
     },
   ),
+  attempt: json('An attempt', 'How one attempt of a delivery ended.', attemptValue, {
+    description: 'The destination.',
+    examples: ['crm'],
+  }),
 } as const satisfies Readonly<Record<string, object>>
 
 export type MessageName = keyof typeof messages

@@ -1,5 +1,6 @@
-import { deadLetterReasons, dropReasons } from '../../src/core/delivery/outcome.ts'
-import { rejectionCodes } from '../../src/core/message/message.ts'
+import { attemptDecisions } from '../../src/core/delivery/attempt-facts.ts'
+import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../../src/core/delivery/outcome.ts'
+import { messageTypes, rejectionCodes } from '../../src/core/message/message.ts'
 
 /** JSON Schemas of the values that are JSON. */
 
@@ -82,5 +83,33 @@ export const deletionOutcomeValue = {
       enum: [...deadLetterReasons, ...dropReasons],
       description: 'Why it was not delivered.',
     },
+  },
+}
+
+/** As `encodeAttempt` writes it. */
+export const attemptValue = {
+  type: 'object',
+  required: ['at', 'decision', 'destination', 'source', 'messageId', 'type', 'attempt', 'outcomes', 'elapsedMs'],
+  additionalProperties: false,
+  properties: {
+    at: { type: 'string', format: 'date-time', description: 'When it began.' },
+    decision: { type: 'string', enum: [...attemptDecisions], description: 'What became of the delivery.' },
+    reason: {
+      type: 'string',
+      enum: [...new Set([...outcomes, ...deadLetterReasons, ...deferralCauses])],
+      description: 'Why it was not delivered.',
+    },
+    nextAttemptInMs: integer('Milliseconds from its end to the next one at the earliest.'),
+    destination: text('The destination.'),
+    source: text('The source that sent the message.'),
+    messageId: text('The message.'),
+    type: { type: 'string', enum: [...messageTypes], description: 'Its type.' },
+    attempt: integer('1 for the first.'),
+    outcomes: {
+      type: 'object',
+      description: 'How each call ended, by the id or position of its webhook.',
+      additionalProperties: { type: 'string', enum: [...outcomes] },
+    },
+    elapsedMs: integer('Milliseconds.'),
   },
 }

@@ -13,6 +13,7 @@ import {
   encodeDeletion,
   encodeDeletionOutcome,
 } from '../../../src/core/deletion/status.ts'
+import { encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
 import { deadLetterRecord, retryRecord } from '../../../src/core/delivery/carried.ts'
 import { parseDeadLetter } from '../../../src/core/delivery/dead-letter.ts'
 import { deadLetterReasons } from '../../../src/core/delivery/outcome.ts'
@@ -85,7 +86,9 @@ describe('the document', () => {
 
 describe('topics', () => {
   const { schedule } = delivery.parse({})
-  const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule)
+  const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule, {
+    attemptsTopic: true,
+  })
   const addressOf = (name: string): string => (topicNames('hookline').tierOf(name) ? 'hookline.retry.{tier}' : name)
 
   it('are those of an installation', () => {
@@ -223,6 +226,17 @@ describe('JSON values are those that the code writes', () => {
       encodeDeletionOutcome({ ...of, result: 'delivered', reason: undefined }),
       encodeDeletionOutcome({ ...of, result: 'undelivered', reason: 'retries_exhausted' }),
       encodeDeletionOutcome({ ...of, result: 'undelivered', reason: 'disabled' }),
+    ])
+  })
+
+  it('attempt', () => {
+    const facts = {
+      ...{ decision: 'delivered', destination: 'crm', source: 'web', messageId: 'm-1', type: 'track', attempt: 1 },
+      ...{ outcomes: { 0: 'delivered' }, elapsedMs: 21 },
+    } as const
+    expectValue('attempt', 'crm', [
+      encodeAttempt(facts, start),
+      encodeAttempt({ ...facts, decision: 'retried', reason: 'http_5xx', nextAttemptInMs: 10_000 }, start),
     ])
   })
 })
