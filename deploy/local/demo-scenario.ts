@@ -20,6 +20,8 @@ export const web: DemoSource = {
   messages: webMessagesOfEachType * messageTypes.length,
 }
 export const app: DemoSource = { id: 'app', writeKey: 'demo-app-key', messages: appTypes.length }
+/** Sends nothing: its users are those of the audience, one of whom is deleted. */
+export const shop: DemoSource = { id: 'shop', writeKey: 'demo-shop-key', messages: 0 }
 
 /** What a destination's endpoint does, and what must become of every message. */
 export interface DemoDestination {
@@ -42,7 +44,7 @@ const delivered = { becomes: 'delivered', reason: '', retriesOfEach: 0 } as cons
 export const destinations: readonly DemoDestination[] = [
   {
     id: 'crm',
-    sources: [web, app],
+    sources: [web, app, shop],
     shows: 'a healthy endpoint',
     secret: 'crm-secret',
     endpoints: ['ok'],
@@ -50,7 +52,7 @@ export const destinations: readonly DemoDestination[] = [
   },
   {
     id: 'warehouse',
-    sources: [web],
+    sources: [web, shop],
     shows: 'two webhooks, one answers 404: any success counts',
     secret: 'warehouse-secret',
     endpoints: ['not-found', 'ok'],
@@ -82,6 +84,11 @@ export const destinations: readonly DemoDestination[] = [
   },
 ]
 
+/** Its members are nobody else in the demo. */
+export const audienceName = 'First time shopper'
+export const audienceProperty = 'first_time_shopper'
+export const shopperName = (index: number): string => `shopper-${String(index).padStart(2, '0')}`
+
 /** How many messages a destination is to get. */
 export const sentTo = ({ sources }: DemoDestination): number => sources.reduce((sum, { messages }) => sum + messages, 0)
 export const deliveryCount = destinations.reduce((sum, destination) => sum + sentTo(destination), 0)
@@ -102,12 +109,13 @@ export function demoConfiguration(place: {
     ops: { listen: '127.0.0.1:0' },
     network: { allow: ['127.0.0.0/8'] },
     delivery,
-    sources: [web, app].map(({ id, writeKey }) => ({ id, writeKey })),
+    sources: [web, app, shop].map(({ id, writeKey }) => ({ id, writeKey })),
     destinations: destinations.map(({ id, secret, sources }) => ({
       id,
       sources: sources.map(source => source.id),
       sharedSecret: secret,
       webhooks: (place.urls.get(id) ?? []).map(url => ({ url })),
     })),
+    audiences: { list: [{ name: audienceName, destinations: ['crm'] }] },
   }
 }

@@ -1,15 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { Presets, SingleBar } from 'cli-progress'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
 import type { SinkRequest } from '../../src/adapters/http/sink.ts'
 import { messageTypes } from '../../src/core/message/message.ts'
-import { startEndpoints } from './demo-endpoints.ts'
+import { type DemoEndpoints, startEndpoints } from './demo-endpoints.ts'
 import { wayOf } from './demo-messages.ts'
 import { report, type Seen } from './demo-report.ts'
 import { deliveryCount, demoConfiguration, destinations, messageCount } from './demo-scenario.ts'
 import { type Entered, type Entrances, sendAll } from './demo-senders.ts'
+import { playSequel } from './demo-sequel.ts'
 import { findOrStartKafka, findOrStartRegistry } from './infrastructure.ts'
 import { hookline, type RunningService, startService } from './service-process.ts'
 
@@ -73,8 +75,7 @@ async function untilAllEnded(service: RunningService): Promise<void> {
     bar?.update(ended)
     if (bar === undefined && ended !== told) step('ended', `${ended} of ${total} deliveries`)
     told = ended
-    if (ended < total)
-      await new Promise<void>(resolve => clock.after(500 as Parameters<typeof clock.after>[0], resolve))
+    if (ended < total) await setTimeout(500)
   }
   bar?.stop()
 }
@@ -103,6 +104,13 @@ async function seenOf(config: string, metrics: ReadonlyMap<string, number>): Pro
   )
 }
 
+/** A changed file is taken over within 5 seconds. */
+async function untilReloaded(service: RunningService): Promise<void> {
+  const giveUpAt = clock.monotonic() + patienceMs
+  const reloads = async () => (await service.metrics()).get('hookline_config_reloads_total{result="applied"}') ?? 0
+  while ((await reloads()) === 0 && clock.monotonic() < giveUpAt) await setTimeout(200)
+}
+
 async function main(): Promise<boolean> {
   say(
     `Hookline demo: ${messageCount} messages of ${messageTypes.length} types to ${destinations.length} destinations, on a real Kafka, over real HTTP and TLS\n`,
@@ -118,14 +126,10 @@ async function main(): Promise<boolean> {
   ends.push(endpoints.stop)
   const config = join(directory, 'hookline.json')
   const prefix = `hookline-demo-${process.pid}`
-  await writeFile(
-    config,
-    JSON.stringify(
-      demoConfiguration({ brokers: kafka.brokers, registry: registry.url, prefix, urls: endpoints.urls }),
-      null,
-      2,
-    ),
-  )
+  const place = { brokers: kafka.brokers, registry: registry.url, prefix }
+  const configure = (urls: DemoEndpoints['urls']): Promise<void> =>
+    writeFile(config, JSON.stringify(demoConfiguration({ ...place, urls }), null, 2))
+  await configure(endpoints.urls)
   await hookline(config, ['topics', 'apply'])
   await hookline(config, ['schemas', 'register'])
   step('topics', 'created; schemas registered')
@@ -140,7 +144,19 @@ async function main(): Promise<boolean> {
   const result = report(await seenOf(config, await service.metrics()), entered)
   say()
   for (const line of result.lines) say(line)
-  return result.allRight
+  say()
+  const wrong = await playSequel({
+    ...{ config, directory, service, say: step },
+    requestsTo: id => requests.get(id) ?? [],
+    async mend() {
+      await configure(endpoints.mended)
+      await untilReloaded(service)
+    },
+  })
+  for (const each of wrong) say(`WRONG  ${each}`)
+  const allRight = result.allRight && wrong.length === 0
+  if (allRight) say('\nEvery number is right.')
+  return allRight
 }
 
 try {
