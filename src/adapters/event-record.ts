@@ -23,7 +23,12 @@ export interface EventRecord {
   readonly integrations: string | null
   readonly destinationId: string | null
   readonly canonical: boolean
-  readonly origin: { readonly kind: string; readonly id: string; readonly version: number | null } | null
+  readonly origin: {
+    readonly kind: string
+    readonly id: string
+    readonly version: number | null
+    readonly destinations: readonly string[] | null
+  } | null
 }
 
 export function recordOf(event: Event): EventRecord {
@@ -47,8 +52,14 @@ export function recordOf(event: Event): EventRecord {
     integrations: message.integrations ?? null,
     destinationId: event.destinationId ?? null,
     canonical: event.canonical,
-    origin: origin === undefined ? null : { ...origin, version: origin.version ?? null },
+    origin: originRecordOf(origin),
   }
+}
+
+function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] {
+  if (origin === undefined) return null
+  const { kind, id, version = null, destinations = null } = origin
+  return { kind, id, version, destinations }
 }
 
 /**
@@ -99,5 +110,11 @@ function faultOf({ type, messageId, timestamp, origin }: EventRecord): string | 
 
 function originOf({ origin }: EventRecord): EventOrigin | undefined {
   if (origin === null) return undefined
-  return { kind: origin.kind as EventOrigin['kind'], id: origin.id, version: origin.version ?? undefined }
+  const { kind, id, version, destinations } = origin
+  return {
+    kind: kind as EventOrigin['kind'],
+    id,
+    version: version ?? undefined,
+    ...(destinations !== null && { destinations }),
+  }
 }

@@ -98,15 +98,17 @@ export function marksOf({ sources, suppress }: DeletionRequest, at: EpochMs): re
 /** The delete messages: one for each user and source that has somebody to tell, the same ids whenever they are made again. */
 export function* deletesOf({ userIds }: DeletionRequest, { id, createdAt, sources }: DeletionRecord): Iterable<Event> {
   for (const userId of userIds)
-    for (const source of sources) if (source.destinations.length > 0) yield deleteOf(userId, source.id, id, createdAt)
+    for (const source of sources) if (source.destinations.length > 0) yield deleteOf(userId, source, id, createdAt)
 }
 
-const deleteOf = (userId: string, sourceId: string, request: string, at: EpochMs): Event =>
-  ownEvent({
+function deleteOf(userId: string, source: DeletionRecord['sources'][number], request: string, at: EpochMs): Event {
+  const { id: sourceId, destinations } = source
+  return ownEvent({
     type: 'delete',
     messageId: `delete-${hash('sha256', JSON.stringify([request, sourceId, userId])).slice(0, 40)}`,
     userId,
     sourceId,
-    origin: { kind: 'deletion', id: request, version: undefined },
+    origin: { kind: 'deletion', id: request, version: undefined, destinations },
     at,
   })
+}

@@ -59,7 +59,7 @@ export function route(event: Event, routing: Routing): Route {
   if (!(isOwn || routing.sources.has(sourceId))) return { kind: 'dead_lettered', reason: 'unknown_source' }
 
   const connected = routing.bySource.get(sourceId) ?? none
-  if (destinationId === undefined) return select(connected, event)
+  if (destinationId === undefined) return select(connected, event, goneFor(event, connected))
 
   const named = routing.destinations.get(destinationId)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
@@ -76,19 +76,36 @@ export function routeParked(destinationId: string, routing: Routing): ParkedRout
 
 const none: readonly never[] = []
 
-function select(connected: readonly Destination[], { message, destinationId }: Event): Route {
+/** Destinations of which somebody waits to hear what became of the event. */
+export const awaitedOf = ({ destinationId, origin }: Event): readonly string[] =>
+  destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
+
+/** Those among them that were disconnected since. */
+function goneFor(event: Event, connected: readonly Destination[]): readonly Drop[] {
+  const awaited = awaitedOf(event)
+  if (awaited.length === 0) return none
+  const gone = awaited.filter(id => !connected.some(destination => destination.id === id))
+  return gone.map(destination => ({ reason: 'no_destination', destination }))
+}
+
+function select(
+  connected: readonly Destination[],
+  { message, destinationId }: Event,
+  gone: readonly Drop[] = none,
+): Route {
   if (connected.length === 0) {
     const drop: Drop = { reason: 'no_destination', destination: destinationId }
-    return { kind: 'deliver', destinations: none, drops: [drop] }
+    return { kind: 'deliver', destinations: none, drops: gone.length > 0 ? gone : [drop] }
   }
   const selected = isSelected(message.integrations)
-  if (selected && connected.every(isEnabled)) return { kind: 'deliver', destinations: connected, drops: none }
+  if (selected && connected.every(isEnabled)) return { kind: 'deliver', destinations: connected, drops: gone }
+  const dropped = connected
+    .filter(({ enabled }) => !(enabled && selected))
+    .map(({ id, enabled }): Drop => ({ reason: enabled ? 'not_selected' : 'disabled', destination: id }))
   return {
     kind: 'deliver',
     destinations: selected ? connected.filter(isEnabled) : none,
-    drops: connected
-      .filter(({ enabled }) => !(enabled && selected))
-      .map(({ id, enabled }) => ({ reason: enabled ? 'not_selected' : 'disabled', destination: id })),
+    drops: gone.length > 0 ? [...dropped, ...gone] : dropped,
   }
 }
 

@@ -12,6 +12,8 @@ export interface EventOrigin {
   readonly id: string
   /** Audience events: the version of the membership this event tells of. */
   readonly version: number | undefined
+  /** Deletion events: the destinations of which is waited to hear; each is reported, connected by then or not. */
+  readonly destinations?: readonly string[] | undefined
 }
 
 /** A message as it stands on the events topic. */

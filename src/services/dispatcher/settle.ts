@@ -2,7 +2,7 @@ import { type Carried, deadLetterRecord, retryRecord } from '../../core/delivery
 import type { Decision } from '../../core/delivery/decide.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
 import { type DeliveryEnd, reportOf } from '../../core/delivery/report.ts'
-import type { Drop } from '../../core/delivery/route.ts'
+import { awaitedOf, type Drop } from '../../core/delivery/route.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -91,8 +91,11 @@ export function createSettle(deps: Deps): Settle {
     append(topics.deadLetter, deadLetterRecord(open.record, known.carried, reason, known.code), open.shard, written => {
       const { event } = known
       if (written) count.refused(event, reason)
-      if (!written || event === undefined) return open.release()
-      report(open, event, event.destinationId, reason, () => open.release())
+      for (const destination of written && event !== undefined ? awaitedOf(event) : []) {
+        open.hold()
+        report(open, event as Event, destination, reason, () => open.release())
+      }
+      open.release()
     })
   }
 

@@ -37,6 +37,7 @@ const event: fc.Arbitrary<Event> = fc.record({
       kind: fc.constantFrom('audience' as const, 'deletion' as const),
       id: text,
       version: fc.option(fc.nat(), { nil: undefined }),
+      destinations: fc.array(text),
     }),
     { nil: undefined },
   ),

@@ -36,7 +36,21 @@ describe('our own records', () => {
       'an audience event',
       { ...trackEvent, destinationId: 'crm', origin: { kind: 'audience' as const, id: 'vip', version: 7 } },
     ],
-    ['a deletion event', { ...trackEvent, origin: { kind: 'deletion' as const, id: 'd-1', version: undefined } }],
+    [
+      'a deletion event',
+      {
+        ...trackEvent,
+        origin: { kind: 'deletion' as const, id: 'd-1', version: undefined, destinations: ['crm', 'erp'] },
+      },
+    ],
+    [
+      'one of which nobody is waited for',
+      { ...trackEvent, origin: { kind: 'deletion' as const, id: 'd-1', version: undefined, destinations: [] } },
+    ],
+    [
+      'one of an earlier version',
+      { ...trackEvent, origin: { kind: 'deletion' as const, id: 'd-1', version: undefined } },
+    ],
     ['more than the scratch buffer holds', { ...trackEvent, message: { ...message, name: 'ü'.repeat(30_000) } }],
     ['not canonical', { ...trackEvent, canonical: false }],
   ])('%s comes back as it was', (_name, event) => {

@@ -24,6 +24,7 @@ type Step =
   /** Of a receiver, from now on. */
   | { readonly kind: 'answer'; readonly status: number; readonly of: string }
   | { readonly kind: 'switch'; readonly of: string; readonly enabled: boolean }
+  | { readonly kind: 'connect'; readonly of: string; readonly source: string }
   | { readonly kind: 'topic'; readonly name: (typeof writable)[number]; readonly isWritable: boolean }
 
 const user = fc.nat(2)
@@ -40,12 +41,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('switch'), of: some, enabled: fc.boolean() }) },
   {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('connect'), of: some, source: fc.constantFrom('web', 'app') }),
+  },
+  {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant('topic'), name: fc.constantFrom(...writable), isWritable: fc.boolean() }),
   },
 ) as fc.Arbitrary<Step>
 
-/** What is waited for: one report of each is enough, none is too few. */
+/** What is waited for, wherever it is connected by then: one report of each is enough, none is too few. */
 const expectedOf = ({ origin, destinationId, message }: Event): readonly string[] =>
   origin?.kind === 'audience'
     ? [`${message.messageId} ${destinationId}`]
@@ -95,6 +100,11 @@ class World {
       case 'switch':
         harness.destinations = harness.destinations.map(each =>
           each.id === step.of ? { ...each, enabled: step.enabled } : each,
+        )
+        return
+      case 'connect':
+        harness.destinations = harness.destinations.map(each =>
+          each.id === step.of ? { ...each, sources: [step.source] } : each,
         )
         return
       case 'topic':

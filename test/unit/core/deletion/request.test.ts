@@ -112,7 +112,7 @@ describe('delete messages', () => {
       destinationId: undefined,
       receivedAt: start,
       canonical: true,
-      origin: { kind: 'deletion', id: 'd-1', version: undefined },
+      origin: { kind: 'deletion', id: 'd-1', version: undefined, destinations: ['crm', 'ads'] },
       message: { type: 'delete', userId: 'ann', timestamp: start, traits: undefined },
     })
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   audiencesSource,
+  awaitedOf,
   canarySource,
   createRouting,
   route,
@@ -66,6 +67,38 @@ describe('an event that names its destination', () => {
     ['of an unknown source', { sourceId: 'gone', destinationId: 'crm' }, 'unknown_source'],
   ])('%s', (_, event, expected) => {
     expect(summary(eventOf(event))).toEqual(expected)
+  })
+})
+
+describe('a deletion: each destination of which is waited to hear ends somehow', () => {
+  const awaiting = (destinations: readonly string[], sourceId = 'web') =>
+    route(eventOf({ sourceId, origin: { kind: 'deletion', id: 'd-1', version: undefined, destinations } }), routing)
+
+  it.each<[string, awaited: string[], source: string, to: string[], drops: string[]]>([
+    ['connected as when it was accepted', ['crm', 'lake'], 'web', ['crm', 'lake'], ['off disabled']],
+    ['one was disconnected or removed', ['crm', 'gone'], 'ios', ['crm'], ['gone no_destination']],
+    ['one was switched off', ['off'], 'old', [], ['off disabled']],
+    ['one was switched off, one is gone', ['off', 'crm'], 'old', [], ['off disabled', 'crm no_destination']],
+    ['none is connected', ['crm', 'gone'], 'lonely', [], ['crm no_destination', 'gone no_destination']],
+    ['one was connected since: it is told too', [], 'ios', ['crm'], []],
+  ])('%s', (_, awaited, source, to, drops) => {
+    expect(awaiting(awaited, source)).toMatchObject({
+      kind: 'deliver',
+      destinations: to.map(id => ({ id })),
+      drops: drops.map(text => ({ destination: text.split(' ')[0], reason: text.split(' ')[1] })),
+    })
+  })
+  it('not beyond the one that a replay names', () => {
+    const origin = { kind: 'deletion' as const, id: 'd-1', version: undefined, destinations: ['crm', 'gone'] }
+    expect(summary(eventOf({ sourceId: 'ios', destinationId: 'crm', origin }))).toEqual({ to: ['crm'], drops: [] })
+  })
+  it('its source is gone: all of them', () => {
+    const event = eventOf({
+      origin: { kind: 'deletion', id: 'd-1', version: undefined, destinations: ['crm', 'gone'] },
+    })
+    expect(awaitedOf(event)).toEqual(['crm', 'gone'])
+    expect(awaitedOf({ ...event, destinationId: 'crm' })).toEqual(['crm'])
+    expect(awaitedOf({ ...event, origin: undefined })).toEqual([])
   })
 })
 

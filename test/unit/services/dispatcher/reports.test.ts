@@ -104,16 +104,41 @@ describe('a delete is reported for each destination', () => {
     expect(harness.count('drops{disabled}')).toBe(1)
   })
 
-  it.each([
-    ['of a source that is gone: it waits as a dead letter', 'gone', 1],
-    ['of a source that is connected to nothing', 'web', 0],
-  ])('nobody is named by one %s', async (_, source, deadLetters) => {
-    const harness = await DispatcherHarness.started({ destinations: [] })
+  it.each<[string, Partial<Destination>[], string[], deadLetters: number, source?: string]>([
+    [
+      'its source is gone: it waits as a dead letter',
+      [{}, {}],
+      ['crm unknown_source', 'erp unknown_source'],
+      1,
+      'gone',
+    ],
+    ['its source is connected to nothing', [], ['crm no_destination', 'erp no_destination'], 0],
+    ['one was removed', [{}], ['crm delivered', 'erp no_destination'], 0],
+    ['one was disconnected', [{}, { sources: ['app'] }], ['crm delivered', 'erp no_destination'], 0],
+    ['one was disconnected, one switched off', [{ enabled: false }], ['crm disabled', 'erp no_destination'], 0],
+  ])('also when %s before it was routed', async (_, given, expected, deadLetters, source) => {
+    const destinations = given.map((override, index) => destination(['crm', 'erp'][index] as string, override))
+    const harness = await DispatcherHarness.started({ destinations })
     harness.write(deletesAt(harness, source))
     await harness.advance(1)
-    expect(outcomes(harness)).toEqual([])
+    expect(outcomes(harness).toSorted()).toEqual(expected)
     expect(harness.log.records(harness.topics.deadLetter)).toHaveLength(deadLetters)
     expect(done(harness)).toBe(1)
+  })
+
+  it('by no report before its dead letter is written', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.log.unwritable.add(harness.topics.deadLetter)
+    harness.write(deletesAt(harness, 'gone'))
+    await harness.advance(5_000)
+    expect([outcomes(harness), done(harness)]).toEqual([[], 0])
+    harness.log.unwritable.clear()
+    harness.log.unwritable.add(harness.topics.deletions)
+    await harness.advance(30_000)
+    expect([outcomes(harness), done(harness)]).toEqual([[], 0])
+    harness.log.unwritable.clear()
+    await harness.advance(30_000)
+    expect([outcomes(harness), done(harness)]).toEqual([['crm unknown_source', 'erp unknown_source'], 1])
   })
 })
 
