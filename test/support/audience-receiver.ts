@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { Conditions } from './conditions.ts'
 
-interface Identify {
+interface Told {
   readonly userId: string
-  readonly traits: Readonly<Record<string, unknown>>
+  /** Absent from a delete. */
+  readonly traits?: Readonly<Record<string, unknown>>
 }
 
 /** A customer's endpoint: drops what it has seen by message id, and knows for each user the value that it was told last. */
@@ -52,7 +53,7 @@ export class AudienceReceiver {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = (await json(request).catch(() => undefined)) as Identify | undefined
+    const body = (await json(request).catch(() => undefined)) as Told | undefined
     if (body === undefined) return
     const status = this.answer(body.userId)
     if (status === 200) this.#note(String(request.headers['x-message-id']), body)
@@ -60,12 +61,13 @@ export class AudienceReceiver {
     this.#conditions.changed()
   }
 
-  #note(id: string, { userId, traits }: Identify): void {
+  #note(id: string, { userId, traits }: Told): void {
     if (this.taken.has(id)) {
       this.duplicates++
       return
     }
     this.taken.add(id)
+    if (traits === undefined) return
     const [value] = Object.values(traits)
     // Whom nobody has told of is not in it.
     if ((this.values.get(userId) ?? false) === value) this.toldAgain.push(userId)
