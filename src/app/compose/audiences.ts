@@ -15,11 +15,15 @@ export async function startAudiences(foundation: Foundation): Promise<RunningPar
     ...{ kafka, clock, logger, onFatal, maxWait },
     groupId: topics.audiencesGroup,
     topics: [topics.audienceInput],
+    onCommit: result => metrics.commits.inc({ group: 'audiences', result }),
     onPositionLost: loss => {
       logger.error(loss, 'inputs gone before they were read: what they said holds only from the next sync on')
       metrics.positionsLost.inc({ topic: loss.topic }, Math.max(0, loss.to - loss.from))
     },
   })
+  // There from the start: a rule sees no increase in what appears as more than 0.
+  metrics.positionsLost.inc({ topic: topics.audienceInput }, 0)
+  for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)
   const audiences = createAudiencesService({
     ...foundation,
     consumer,

@@ -1,8 +1,9 @@
 import { counter, gauge, openLabels } from './spec.ts'
 
 const { topic, partition, tier } = openLabels
-/** The consumer groups, by what they read: the events topic, or the retry topics. */
-const group = ['dispatcher', 'retries'] as const
+/** The consumer groups, by what they read: the events topic, the retry topics, or the audience-input topic. */
+const group = ['dispatcher', 'retries', 'audiences'] as const
+export type ConsumerGroup = (typeof group)[number]
 
 /** What is read from Kafka and written to it. */
 export const logMetrics = {
@@ -13,7 +14,7 @@ export const logMetrics = {
   }),
   recordsFinished: counter(
     'hookline_records_finished_total',
-    'Records that are no longer open: each of their deliveries has ended, or their partition is another process’s and so are they.',
+    'Records that are no longer open: everything that they led to has ended, or their partition is another process’s and so are they.',
     { unit: 'records', use: 'dashboard', labels: { group, end: ['done', 'handed_back'] } },
   ),
   recordsOpen: gauge('hookline_records_open', 'Records taken up and not yet done.', {

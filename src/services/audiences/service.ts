@@ -16,6 +16,7 @@ import type {
 } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
+import { showGroup } from '../partitions/group-gauges.ts'
 import { createPartitions } from '../partitions/partitions.ts'
 import type { Shard } from '../partitions/shard.ts'
 import { createCarryOut } from './carry-out.ts'
@@ -135,7 +136,9 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
         restored: held.size,
         unwritableTopics: writes.unwritableTopics(),
       }),
-    refreshGauges: () =>
-      showAudiences(metrics, { held: [...held.values()], shards: [...partitions.shards()], emissions }),
+    refreshGauges: () => {
+      showGroup(metrics, 'audiences', { partitions, consumer })
+      showAudiences(metrics, { held: [...held.values()], shards: [...partitions.shards()], emissions })
+    },
   }
 }

@@ -1,10 +1,10 @@
 import type { Places } from '../../core/delivery/places.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import type { Clock, LogConsumer } from '../../core/ports.ts'
+import type { Clock } from '../../core/ports.ts'
 import type { DeliverySettings } from '../../core/settings.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { type EpochMs, formatDuration } from '../../core/units.ts'
-import type { Partitions } from '../partitions/partitions.ts'
+import { type GroupMember, showGroup } from '../partitions/group-gauges.ts'
 import type { Shard } from '../partitions/shard.ts'
 import type { OpenRecord } from './delivery.ts'
 
@@ -14,30 +14,17 @@ interface Deps {
   readonly topics: TopicNames
   readonly places: Places
   readonly delivery: Pick<DeliverySettings, 'maxInFlight'>
-  readonly groups: { readonly [Name in GroupName]: { readonly partitions: Partitions; readonly consumer: LogConsumer } }
+  readonly groups: { readonly [Name in 'dispatcher' | 'retries']: GroupMember }
   /** In the order in which they were taken up. */
   readonly open: () => Iterable<OpenRecord> & { readonly size: number }
   readonly oldestOpenMs: () => number
   readonly unwritableTopics: () => readonly string[]
 }
 
-type GroupName = 'dispatcher' | 'retries'
-
 /** Shows what holds now; asked before each exposition, so that nothing of it costs anything on the way of a record. */
 export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, places, groups } = deps
   const progressOf = createProgress()
-
-  function showGroup(group: GroupName): void {
-    const { partitions, consumer } = groups[group]
-    const { consumed, done, handedBack, joins } = partitions.takeCounts()
-    metrics.recordsConsumed.inc({ group }, consumed)
-    metrics.recordsFinished.inc({ group, end: 'done' }, done)
-    metrics.recordsFinished.inc({ group, end: 'handed_back' }, handedBack)
-    metrics.groupJoins.inc({ group }, joins)
-    metrics.assignedPartitions.set({ group }, [...partitions.shards()].length)
-    metrics.consumerSilence.set({ group }, consumer.silence() / 1000)
-  }
 
   /** Those of partitions that are another's by now must not stay: sums over all processes would count them twice. */
   function showPartitions(shards: readonly Shard[], now: EpochMs): void {
@@ -72,8 +59,8 @@ export function createGauges(deps: Deps): () => void {
     metrics.recordsOpen.set({}, deps.open().size)
     metrics.oldestOpenSeconds.set({}, deps.oldestOpenMs() / 1000)
     metrics.unwritableTopics.set({}, deps.unwritableTopics().length)
-    showGroup('dispatcher')
-    showGroup('retries')
+    showGroup(metrics, 'dispatcher', groups.dispatcher)
+    showGroup(metrics, 'retries', groups.retries)
     const shards = [...groups.dispatcher.partitions.shards(), ...groups.retries.partitions.shards()]
     showPartitions(shards, now)
     showOldest(shards, now)

@@ -1,0 +1,21 @@
+import type { ConsumerGroup } from '../../core/metrics/log.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { LogConsumer } from '../../core/ports.ts'
+import type { Partitions } from './partitions.ts'
+
+/** One consumer of a group, and the partitions that it was given. */
+export interface GroupMember {
+  readonly partitions: Partitions
+  readonly consumer: Pick<LogConsumer, 'silence'>
+}
+
+/** Counts what a group's member has done since it was last asked, and shows what it has now. */
+export function showGroup(metrics: Metrics, group: ConsumerGroup, { partitions, consumer }: GroupMember): void {
+  const { consumed, done, handedBack, joins } = partitions.takeCounts()
+  metrics.recordsConsumed.inc({ group }, consumed)
+  metrics.recordsFinished.inc({ group, end: 'done' }, done)
+  metrics.recordsFinished.inc({ group, end: 'handed_back' }, handedBack)
+  metrics.groupJoins.inc({ group }, joins)
+  metrics.assignedPartitions.set({ group }, [...partitions.shards()].length)
+  metrics.consumerSilence.set({ group }, consumer.silence() / 1000)
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals'
+import { AudiencesHarness } from '../../../support/audiences-harness.ts'
+import { ended, observed } from '../../../support/partition-harness.ts'
+
+/** What the metrics of the group say now, by metric and its other labels. */
+function shown(harness: AudiencesHarness): Record<string, number> {
+  harness.service.refreshGauges()
+  const own = [...harness.counts].filter(([key]) => key.includes('{audiences'))
+  return Object.fromEntries(own.map(([key, value]) => [key.replace(/\{audiences,?/, ' ').replace(/ ?\}$/, ''), value]))
+}
+
+describe("the group's metrics", () => {
+  it('count inputs as those of the dispatcher count events', async () => {
+    const harness = await AudiencesHarness.started({ partitions: 2, fate: () => 'silent' })
+    harness.write(observed('ann', 1), observed('bob', 1), ended(1))
+    await harness.advance(1)
+    expect(shown(harness)).toMatchObject({
+      recordsConsumed: 4,
+      'recordsFinished done': 4,
+      'recordsFinished handed_back': 0,
+      groupJoins: 0,
+      assignedPartitions: 2,
+    })
+    harness.write(observed('ann', 2))
+    await harness.advance(1)
+    expect(shown(harness)).toMatchObject({ recordsConsumed: 5, 'recordsFinished done': 5 })
+  })
+
+  it('what is not done when its partition goes is handed back', async () => {
+    const harness = await AudiencesHarness.started({ partitions: 2 })
+    harness.log.unwritable.add(harness.topics.events)
+    harness.write(observed('ann', 1))
+    await harness.advance(1)
+    expect(shown(harness)).toMatchObject({ recordsConsumed: 1, 'recordsFinished done': 0 })
+    const { audienceInput } = harness.topics
+    const partitions = [0, 1].map(partition => ({ topic: audienceInput, partition }))
+    void harness.consumer.handlers?.onRevoking(partitions)
+    harness.consumer.handlers?.onRevoked(partitions)
+    expect(shown(harness)).toMatchObject({
+      'recordsFinished done': 0,
+      'recordsFinished handed_back': 1,
+      groupJoins: 1,
+      assignedPartitions: 0,
+    })
+  })
+})
