@@ -85,14 +85,14 @@ export const deliveryMetrics = {
   }),
   canarySent: counter('hookline_canary_sent_total', 'Heartbeats appended to the events topic, or meant to be.', {
     unit: 'heartbeats',
-    use: 'debug',
+    use: 'alert',
   }),
   canaryReceived: counter(
     'hookline_canary_received_total',
     'Heartbeats that their endpoint has answered with a success.',
     {
       unit: 'heartbeats',
-      use: 'debug',
+      use: 'alert',
     },
   ),
   canaryLost: counter(
