@@ -153,6 +153,7 @@ describe('the configuration', () => {
     payload: { userAgent: 'Acme' },
     audiences: { emitPerSecond: 100 },
     log: { level: 'debug' },
+    canary: { destination: 'crm', every: '30s' },
   }
   it.each(Object.entries(changes))(
     '%s: pods are rolled only for what running processes do not take over',
