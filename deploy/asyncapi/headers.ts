@@ -55,6 +55,16 @@ export const carriedHeaders: Readonly<Record<string, Header>> = {
   'message-id': { description: 'The id that receivers drop duplicates by.', examples: ['m-1'] },
 }
 
+/** Left out where there are no traces. */
+const attemptTrace: Readonly<Record<string, Header>> = {
+  'first-traceparent': {
+    description: 'The place of the first attempt in its trace (W3C Trace Context), which later attempts link to.',
+    examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+  },
+}
+
+export const retryHeaders: Readonly<Record<string, Header>> = { ...carriedHeaders, ...attemptTrace }
+
 /** Those of a dead letter that never became a delivery. */
 export const leastOfDeadLetters = [
   'reason',
@@ -67,7 +77,7 @@ export const leastOfDeadLetters = [
 ] as const
 
 export const deadLetterHeaders: Readonly<Record<string, Header>> = {
-  ...carriedHeaders,
+  ...retryHeaders,
   'origin-key': {
     description: 'The event’s own key, each byte as a character of Latin-1; left out when it had none.',
     examples: ['u-17'],
@@ -82,6 +92,12 @@ export const eventHeaders: Readonly<Record<string, Header>> = {
     pattern: '^[\\w.-]{1,249}/\\d{1,10}/\\d{1,15}/(-1|\\d{1,15})$',
     examples: ['hookline.events/3/41/1795248000000'],
   },
+  traceparent: {
+    description:
+      'The trace that the event is part of (W3C Trace Context). Whoever writes events may give it; it stays on copies for retries and on dead letters.',
+    examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+  },
+  tracestate: { description: 'Beside traceparent: what vendors say of the trace.', examples: ['vendor=1'] },
 }
 
 export const suppressionHeaders: Readonly<Record<string, Header>> = {

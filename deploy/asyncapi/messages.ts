@@ -4,6 +4,7 @@ import {
   eventHeaders,
   headersSchema,
   leastOfDeadLetters,
+  retryHeaders,
   suppressionHeaders,
 } from './headers.ts'
 import { attemptValue, deletionOutcomeValue, deletionValue, rejectedValue, suppressionsValue } from './values.ts'
@@ -91,7 +92,7 @@ export const messages = {
     'An event for one destination, with what is known of its delivery in the headers.',
     eventSchema,
     { ...user, description: 'The event’s own. The record stands in the partition number of the event.' },
-    headersSchema(carriedHeaders, Object.keys(carriedHeaders)),
+    headersSchema(retryHeaders, Object.keys(carriedHeaders)),
     'Key and value are the event’s own bytes.',
   ),
   deadLetter: avro(

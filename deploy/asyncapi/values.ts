@@ -103,6 +103,7 @@ export const attemptValue = {
     destination: text('The destination.'),
     source: text('The source that sent the message.'),
     messageId: text('The message.'),
+    traceId: text('The trace of its first attempt, where there is one.'),
     type: { type: 'string', enum: [...messageTypes], description: 'Its type.' },
     attempt: integer('1 for the first.'),
     outcomes: {

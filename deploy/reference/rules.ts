@@ -12,7 +12,7 @@ export const configurationRules = {
   allowedTargets:
     'A URL with a literal address has one that may be called, and every URL a port that `network.ports` lets through.',
   allowedHeaders:
-    'Static headers are valid in HTTP, at most 4,096 bytes each and 8,192 together, and none of those that Hookline or HTTP sets itself: `Host`, `Content-*` of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and those of the connection.',
+    'Static headers are valid in HTTP, at most 4,096 bytes each and 8,192 together, and none of those that Hookline or HTTP sets itself: `Host`, `Content-*` of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and those of the connection; beside `traceHeaders` neither `traceparent` nor `tracestate`.',
   keptSchedule: '`delivery.schedule` never decreases, and all its waits and attempts fit into `delivery.window`.',
   distinctListeners: '`collector.listen` and `ops.listen` are two places.',
   secretsGivenOnce:

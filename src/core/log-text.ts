@@ -50,6 +50,8 @@ const names = [
     'open',
   ],
   ...['nextAttemptInMs', 'elapsedMs', 'lastedMs', 'waitedMs', 'retryInMs', 'tookMs', 'ageMs', 'silenceMs', 'seconds'],
+  // Of traces.
+  ...['traceId', 'spans'],
   // Of the Kafka library.
   ...['broker', 'clientId', 'groupId', 'memberId', 'leaderId', 'coordinatorId', 'generationId', 'isLeader'],
   ...[

@@ -13,6 +13,8 @@ export interface Webhook {
   /** First 8 hex digits of the URL's SHA-256: how a parked delivery remembers a webhook that refused it. */
   readonly urlHash: string
   readonly headers: Readonly<Record<string, string>>
+  /** Whether it is told of the trace. Nobody is unless this says so. */
+  readonly traceHeaders: boolean
 }
 
 /** One configured instance of the webhooks destination. */
@@ -60,6 +62,13 @@ export interface Credentials {
 
 export type CanarySettings = Immutable<NonNullable<Configuration['canary']>>
 
+export interface TracesSettings {
+  /** Undefined: as the environment says. */
+  readonly endpoint: string | undefined
+  /** Of the traces that begin here, 0 to 1. */
+  readonly sample: number
+}
+
 /** The configuration, checked and with every file that it names read in. */
 export interface Settings {
   readonly kafka: {
@@ -91,4 +100,6 @@ export interface Settings {
   readonly audiences: Immutable<Configuration['audiences']>
   /** Undefined: no heartbeats. */
   readonly canary: CanarySettings | undefined
+  /** Undefined: no traces. */
+  readonly traces: TracesSettings | undefined
 }

@@ -1,4 +1,5 @@
 import type { CallType, RejectionCode } from './message/message.ts'
+import type { TraceContext } from './trace/tracer.ts'
 import type { EpochMs } from './units.ts'
 
 /** A request of the tracking API whose body has been read, unpacked and counted. */
@@ -14,6 +15,8 @@ export interface TrackingRequest {
   /** `X-Strict-Mode: 1`: one rejected message refuses the whole request. */
   readonly strict: boolean
   readonly receivedAt: EpochMs
+  /** What storing it is part of; undefined without traces. */
+  readonly trace?: TraceContext | undefined
 }
 
 /** A message of the batch that was not taken; the others were. */

@@ -34,6 +34,7 @@ export const webhookOf = (index: number, headers: Webhook['headers'] = {}): Webh
   url: `https://hooks.example.com/${index}`,
   urlHash: `${index}`.repeat(8).slice(0, 8),
   headers,
+  traceHeaders: false,
 })
 
 export const destinationOf = (given: Partial<Destination> = {}): Destination => ({

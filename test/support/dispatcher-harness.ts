@@ -38,7 +38,7 @@ export const destination = (id: string, override: Partial<Destination> = {}): De
   paused: false,
   sources: ['web'],
   secrets: [],
-  webhooks: [{ label: '0', url: `https://${id}.example.com/`, urlHash: '00000000', headers: {} }],
+  webhooks: [{ label: '0', url: `https://${id}.example.com/`, urlHash: '00000000', headers: {}, traceHeaders: false }],
   ...override,
 })
 

@@ -62,6 +62,7 @@ describe('each outside thing has one door', () => {
     'prom-client': /^adapters\/metrics\.ts$/,
     pino: /^adapters\/logger\.ts$/,
     yaml: /^adapters\/config-file\.ts$|^adapters\/config-file\//,
+    '@opentelemetry': /^adapters\/traces\.ts$/,
     commander: /^(main\.ts$|app\/)/,
     'cli-progress': /^(app|adapters)\//,
   }

@@ -4,6 +4,8 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { OperatorApi } from '../../core/operator-api.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings.ts'
+import { traceContextIn } from '../../core/trace/context.ts'
+import type { TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { TrackingApi } from '../../core/tracking-api.ts'
 import { type Answer, accepted, ok, problem, refused } from './answers.ts'
 import { readBody } from './body.ts'
@@ -26,6 +28,7 @@ interface Deps {
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'collectorAnswers'>
   readonly limits?: Partial<HttpLimits>
+  readonly tracer?: Tracer | undefined
 }
 
 /** The HTTP side of the collector: routes, and everything about bytes on the wire. */
@@ -37,14 +40,18 @@ export interface TrackingServer {
 }
 
 export function createTrackingServer(deps: Deps): TrackingServer {
-  const { api, maxBodyBytes, clock, metrics } = deps
+  const { api, maxBodyBytes, clock, metrics, tracer } = deps
   const limits = { ...defaultLimits, ...deps.limits }
   const onAnswer = ({ code }: Answer): void => metrics.collectorAnswers.inc({ code })
   const server = createHttpServer({ ...deps, limits, onAnswer, methodsOf })
   const { app, connections, send, fail, start, stop } = server
 
   /** Undefined: the sender has gone. */
-  async function take({ raw, query }: FastifyRequest, reply: FastifyReply, type: CallType | undefined) {
+  async function take(
+    { raw, query }: FastifyRequest,
+    reply: FastifyReply,
+    { type, trace }: { type: CallType | undefined; trace?: TraceContext },
+  ): Promise<Answer | undefined> {
     const receivedAt = clock.now()
     const memory = createReservation(api)
     try {
@@ -60,6 +67,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
         body: body.text,
         strict: raw.headers['x-strict-mode'] === '1',
         receivedAt,
+        trace,
       })
       return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
     } finally {
@@ -67,9 +75,27 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     }
   }
 
+  /** The same, as a part of the trace that the sender names, or else one that begins here. */
+  async function takeTraced(tracer: Tracer, path: string, ...[request, reply, how]: Parameters<typeof take>) {
+    const facts = { 'http.request.method': 'POST', 'http.route': path }
+    const parent = traceContextIn(request.raw.headers)
+    const span = tracer.start({ name: `POST ${path}`, kind: 'server', facts, parent })
+    try {
+      const answer = await take(request, reply, { ...how, trace: span.context })
+      if (answer === undefined) span.end({}, 'gone')
+      else span.end({ 'http.response.status_code': answer.status }, answer.status < 500 ? undefined : answer.code)
+      return answer
+    } catch (error) {
+      span.end({}, 'internal_error')
+      throw error
+    }
+  }
+
   for (const { path, type } of ingestPaths) {
     app.post(path, (request, reply) => {
-      take(request, reply, type).then(
+      const taken =
+        tracer === undefined ? take(request, reply, { type }) : takeTraced(tracer, path, request, reply, { type })
+      taken.then(
         answer => answer && send(request, reply, answer),
         error => fail(request, reply, error),
       )

@@ -14,7 +14,7 @@ const bodiesAtLeast = 4
 
 /** HTTP to the events topic. Resolves with the URL when it listens. */
 export async function startCollector(foundation: Foundation): Promise<RunningPart & { readonly url: string }> {
-  const { settings, live, lifecycle, metrics, logger, clock, topics } = foundation
+  const { settings, live, lifecycle, metrics, topics } = foundation
   const { listen, maxBodyBytes, ratePerSource } = settings.collector
   // There from the start: a rule sees no increase in what appears as more than 0, and no share of what is not there.
   metrics.produceFailures.inc({ topic: topics.events }, 0)
@@ -28,7 +28,7 @@ export async function startCollector(foundation: Foundation): Promise<RunningPar
   // Stopped after the server: what it has let in is answered before.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
   const operator = await createOperator(foundation)
-  const server = createTrackingServer({ listen, api: collector, operator, maxBodyBytes, clock, logger, metrics })
+  const server = createTrackingServer({ ...foundation, listen, api: collector, operator, maxBodyBytes })
   let url = ''
   await lifecycle.start({
     name: 'tracking server',

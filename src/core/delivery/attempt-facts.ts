@@ -1,5 +1,7 @@
 import type { Event } from '../message/event.ts'
 import { type MessageType, messageTypes } from '../message/message.ts'
+import type { RecordHeaders } from '../ports.ts'
+import { parseTraceparent } from '../trace/context.ts'
 import { type EpochMs, epochMs } from '../units.ts'
 import type { Carried } from './carried.ts'
 import type { Attempt, Decision } from './decide.ts'
@@ -17,6 +19,8 @@ export interface AttemptFacts {
   readonly destination: string
   readonly source: string
   readonly messageId: string
+  /** The trace of the first attempt, on the lines of all of them. */
+  readonly traceId?: string
   readonly type: MessageType
   /** 1 for the first. */
   readonly attempt: number
@@ -27,6 +31,8 @@ export interface AttemptFacts {
 
 interface EndedAttempt {
   readonly carried: Carried
+  /** Of the record. */
+  readonly headers: RecordHeaders
   readonly event: Event
   readonly attempt: Attempt
   readonly decision: Decision
@@ -34,7 +40,8 @@ interface EndedAttempt {
 }
 
 export function attemptFacts(ended: EndedAttempt, now: EpochMs): AttemptFacts {
-  const { carried, event, attempt, decision, elapsedMs } = ended
+  const { carried, headers, event, attempt, decision, elapsedMs } = ended
+  const trace = parseTraceparent(carried.firstTrace ?? headers['traceparent'])
   return {
     decision: decision.kind,
     ...('reason' in decision && { reason: decision.reason }),
@@ -42,6 +49,7 @@ export function attemptFacts(ended: EndedAttempt, now: EpochMs): AttemptFacts {
     destination: carried.destination,
     source: event.sourceId,
     messageId: carried.messageId,
+    ...(trace !== undefined && { traceId: trace.traceId }),
     type: event.message.type,
     attempt: attempt.number,
     outcomes: Object.fromEntries(attempt.calls.map(call => [call.webhook.label, call.outcome])),

@@ -36,6 +36,8 @@ export interface Carried {
   /** How often it was replayed. */
   readonly round: number
   readonly messageId: string
+  /** The `traceparent` of the first attempt, which those that follow name; undefined without traces. May be anything. */
+  readonly firstTrace?: string | undefined
 }
 
 const none: readonly string[] = []
@@ -81,6 +83,7 @@ const fields: Readonly<Record<string, (carried: Partial<Carried>) => string | nu
   'origin-timestamp': carried => carried.origin?.timestamp,
   round: carried => carried.round,
   'message-id': carried => carried.messageId,
+  'first-traceparent': carried => carried.firstTrace,
 }
 /** Marks a dead letter whose event was null: a null value would delete the dead letter. */
 const nullValueHeader = 'null-value'
@@ -120,6 +123,7 @@ export function parseCarried(headers: RecordHeaders): Carried | undefined {
     },
     round: integer('round'),
     messageId: text('message-id'),
+    ...(headers['first-traceparent'] !== undefined && { firstTrace: headers['first-traceparent'] }),
   }
   const { attempt, deferrals, startedAt, deadline, notBefore, round, origin } = carried
   const counts = [attempt, deferrals, startedAt, deadline, notBefore, round, origin.partition, origin.offset]

@@ -49,5 +49,5 @@ export function configurationJsonSchema(): object {
 function narrowsScalar({ type, pattern, enum: choice, items }: Readonly<Record<string, unknown>>): boolean {
   if (type === 'string') return pattern !== undefined || choice !== undefined
   if (type === 'array') return (items as { type?: unknown }).type !== 'object'
-  return type === 'integer' || type === 'boolean'
+  return type === 'integer' || type === 'number' || type === 'boolean'
 }

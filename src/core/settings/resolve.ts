@@ -6,7 +6,8 @@ import type { Configuration } from './schema.ts'
 
 /** The settings of a configuration that every rule has passed: contents of files stand where their names stood. */
 export function resolve(configuration: Configuration, files: FileContents): Settings {
-  const { kafka, topics, registry, collector, ops, log, network, delivery, payload, audiences, canary } = configuration
+  const { kafka, topics, registry, collector, ops, log, network, delivery, payload, audiences, canary, traces } =
+    configuration
   const { caFile, certFile, keyFile } = kafka.tls ?? {}
   const contents = contentsOf(files)
   return {
@@ -33,6 +34,7 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
     destinations: configuration.destinations.map(destination => destinationOf(destination, contents)),
     audiences,
     canary,
+    traces: traces && { endpoint: traces.endpoint, sample: traces.sample },
   }
 }
 
@@ -73,6 +75,7 @@ function destinationOf(given: Configuration['destinations'][number], contents: C
     url: webhook.url,
     urlHash: createHash('sha256').update(webhook.url).digest('hex').slice(0, 8),
     headers: webhook.headers,
+    traceHeaders: webhook.traceHeaders,
   }))
   return { id, enabled, paused, sources, secrets: [...own, ...inFiles], webhooks }
 }

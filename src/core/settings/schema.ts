@@ -16,6 +16,7 @@ import {
   text,
   topicPrefix,
 } from './fields.ts'
+import { canary, traces } from './observation.ts'
 
 /*
  * What users write. The types, the JSON Schema and the reference page are made from this; what needs more than one
@@ -170,6 +171,10 @@ const webhook = z.strictObject({
   id: id.optional().describe('Label in metrics and logs. Absent: the position, from 0.'),
   url: httpUrl.describe('Full URL with http:// or https://, without credentials.'),
   headers: z.record(z.string(), z.string()).default({}).describe('Static headers added to every request.'),
+  traceHeaders: z
+    .boolean()
+    .default(false)
+    .describe('Send `traceparent` and `tracestate`, so that its owner sees our trace; needs `traces`.'),
 })
 
 export const destination = z.strictObject({
@@ -201,17 +206,6 @@ const audiences = z
   .prefault({})
   .describe('Audiences and computed traits.')
 
-const canary = z
-  .strictObject({
-    destination: id.describe('Id of the destination that gets the heartbeats; its endpoint has to take them.'),
-    every: duration
-      .refine(every => every >= 1_000, 'must be at least 1s')
-      .prefault('30s')
-      .describe('How often one is sent, by one process of the installation.'),
-  })
-  .optional()
-  .describe('Heartbeats through the whole pipeline. Absent: none.')
-
 /** The whole configuration file. */
 export const configuration = z
   .strictObject({
@@ -232,6 +226,7 @@ export const configuration = z
       .describe('Directory with more destinations, one a file (.yaml, .yml, .json), each in the same form.'),
     audiences,
     canary,
+    traces,
   })
   .meta({ title: 'Hookline configuration' })
 

@@ -118,7 +118,7 @@ const nouns: Readonly<Record<string, string>> = {
   record: 'a mapping',
 }
 
-/** Every number of the schema is a whole one. */
+/** Every number of the schema that has no text of its own is a whole one. */
 const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 
 /** What is wrong with a value for which the schema has no text of its own. Never repeats the value. */

@@ -2,7 +2,7 @@ import type { Settings } from '../settings.ts'
 
 /** What works but is probably not meant, one line each. */
 export function warningsOf(settings: Settings): readonly string[] {
-  const { kafka, network, sources, destinations } = settings
+  const { kafka, network, sources, destinations, traces } = settings
   const connected = new Set(destinations.filter(({ enabled }) => enabled).flatMap(destination => destination.sources))
   return [
     ...(kafka.sasl !== undefined && kafka.tls === undefined
@@ -17,6 +17,7 @@ export function warningsOf(settings: Settings): readonly string[] {
     ...destinations.flatMap(destination => {
       const { id, enabled, paused, secrets, webhooks } = destination
       const plain = webhooks.filter(({ url }) => /^http:/i.test(url)).map(({ label }) => label)
+      const traced = webhooks.filter(({ traceHeaders }) => traceHeaders).map(({ label }) => label)
       const padded = secrets.some(secret => secret.reveal() !== secret.reveal().trim())
       return [
         ...(enabled ? [] : [`destination ${id}: is not enabled, its events are dropped`]),
@@ -25,6 +26,9 @@ export function warningsOf(settings: Settings): readonly string[] {
           : []),
         ...(plain.length > 0 && secrets.length === 0
           ? [`destination ${id}: unsigned over http:// (webhook ${plain.join(', ')}), receivers cannot tell who calls`]
+          : []),
+        ...(traced.length > 0 && traces === undefined
+          ? [`destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but there are no traces`]
           : []),
         ...(padded ? [`destination ${id}: a shared secret begins or ends with white space`] : []),
       ]

@@ -2,10 +2,11 @@ import type { Outage } from '../../core/collector/outage.ts'
 import { keyThatCounts, type SourceKeys } from '../../core/collector/source-keys.ts'
 import { TokenBucket } from '../../core/collector/token-bucket.ts'
 import { type Batch, readBatch, takeBatch } from '../../core/message/batch.ts'
-import { keyOf } from '../../core/message/event.ts'
 import type { Message } from '../../core/message/message.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import type { Clock, EventCodec, OutgoingRecord } from '../../core/ports.ts'
+import type { Clock, EventCodec } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
 import {
   type Refusal,
   type RejectedMessage,
@@ -17,6 +18,7 @@ import type { EpochMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
 import type { KeepRejected } from './rejects.ts'
 import type { Store } from './store.ts'
+import { createTracedStore } from './traced-store.ts'
 
 /** Seconds until a sender may come back: memory is free again at once, Kafka takes some. */
 const retryAfter = { memory: 1, kafka: 5 } as const
@@ -34,6 +36,8 @@ interface Deps {
   readonly sources: () => SourceKeys
   /** Messages a second; undefined: no limit. */
   readonly ratePerSource: number | undefined
+  readonly topics: Pick<TopicNames, 'events'>
+  readonly tracer?: Tracer | undefined
 }
 
 interface Sender {
@@ -43,7 +47,8 @@ interface Sender {
 
 /** From a request's body to its answer: nothing is accepted before Kafka has all of it. */
 export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<TrackingAnswer> {
-  const { codec, store, keepRejected, outage, clock, metrics, sources, ratePerSource } = deps
+  const { keepRejected, outage, clock, metrics, sources, ratePerSource } = deps
+  const storeTraced = createTracedStore(deps)
   const buckets = new Map<string, TokenBucket>()
 
   /** Who sends, and whether it may at present. */
@@ -66,12 +71,6 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     return bucket
   }
 
-  function recordOf(message: Message, sourceId: string, receivedAt: EpochMs): OutgoingRecord {
-    const event = { sourceId, destinationId: undefined, receivedAt, canonical: true, origin: undefined, message }
-    const key = keyOf(message)
-    return { key: key === undefined ? null : Buffer.from(key), value: codec.encode(event), headers: {} }
-  }
-
   function reject(
     { elements }: Batch,
     rejected: readonly RejectedMessage[],
@@ -83,7 +82,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     keepRejected(rejected.map(each => ({ ...each, source, receivedAt, text: elements.text(each.index) })))
   }
 
-  return async ({ type, headerKey, queryKey, body, strict, receivedAt }) => {
+  return async ({ type, headerKey, queryKey, body, strict, receivedAt, trace }) => {
     // A key in the headers is known before the body is looked at: so what is refused costs little.
     const known = headerKey ? admit(headerKey) : undefined
     if (known?.kind === 'refused') return known
@@ -102,7 +101,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     }
     const taken = withoutSuppressed(messages, { sourceId, receivedAt }, deps)
     if (taken.length > 0) {
-      const outcome = await store(taken.map(message => recordOf(message, sourceId, receivedAt)))
+      const outcome = await storeTraced({ messages: taken, sourceId, receivedAt, trace })
       if (outcome !== 'stored') return outcome === 'failed' ? kafkaUnavailable : noMemory
       metrics.collectorMessages.inc({ source: sourceId, result: 'accepted' }, taken.length)
       if (droppedKeys > 0) metrics.droppedKeys.inc({}, droppedKeys)

@@ -5,6 +5,7 @@ import { type CollectorVitals, collectorHealth, type Health } from '../../core/h
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, EventCodec, Logger, LogProducer } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
 import { refusal, type TrackingApi } from '../../core/tracking-api.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { createAccept } from './accept.ts'
@@ -24,6 +25,7 @@ export interface CollectorDeps {
   readonly sources: () => SourceKeys
   /** Messages a second; undefined: no limit. */
   readonly ratePerSource: number | undefined
+  readonly tracer?: Tracer | undefined
   /** Bytes at most: of bodies under way, and of records that are not acknowledged. */
   readonly memory: { readonly bodies: number; readonly records: number }
 }

@@ -18,11 +18,14 @@ export type LogAttempt = (delivery: Delivery, attempt: Attempt, decision: Decisi
 
 export function createAttemptLog({ clock, logger, recordAttempt }: Deps): LogAttempt {
   let delivered = 0
-  return ({ carried, event }, attempt, decision, elapsedMs) => {
+  return ({ of, carried, event }, attempt, decision, elapsedMs) => {
     const isSample = decision.kind === 'delivered' && delivered++ % logOneIn === 0
     const isInfo = decision.kind !== 'delivered' || isSample
     if (!isInfo && recordAttempt === undefined && !logger.isLevelEnabled('debug')) return
-    const facts: AttemptFacts = attemptFacts({ carried, event, attempt, decision, elapsedMs }, clock.now())
+    const facts: AttemptFacts = attemptFacts(
+      { carried, headers: of.record.headers, event, attempt, decision, elapsedMs },
+      clock.now(),
+    )
     if (isInfo) logger.info(facts, 'delivery attempted')
     else logger.debug(facts, 'delivery attempted')
     recordAttempt?.(facts, attempt.at)

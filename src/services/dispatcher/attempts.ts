@@ -6,6 +6,8 @@ import { callsOf } from '../../core/delivery/request.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../core/settings.ts'
+import { traceHeaders } from '../../core/trace/context.ts'
+import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { Delivery } from './delivery.ts'
 
 interface Deps {
@@ -17,6 +19,7 @@ interface Deps {
   readonly logger: Logger
   /** A call has ended and its place is free. */
   readonly onCallEnd: () => void
+  readonly tracer?: Tracer | undefined
 }
 
 /**
@@ -29,13 +32,15 @@ export type MakeAttempt = (
   destination: Destination,
   webhooks: readonly Webhook[],
   leftOut: number,
+  /** Of the attempt, which calls are part of; undefined without traces. */
+  trace: TraceContext | undefined,
   onEnd: (attempt: Attempt) => void,
 ) => void
 
 export function createAttempts(deps: Deps): MakeAttempt {
-  const { transport, places, clock, metrics } = deps
+  const { transport, places, clock, metrics, tracer } = deps
 
-  return (delivery, destination, webhooks, leftOut, onEnd) => {
+  return (delivery, destination, webhooks, leftOut, trace, onEnd) => {
     const at = clock.now()
     const { message } = delivery.event
     delivery.of.body ??= bodyOf(message, deps.payload())
@@ -60,11 +65,14 @@ export function createAttempts(deps: Deps): MakeAttempt {
       const webhook = webhooks[index] as Webhook
       places.take(destination.id, webhook)
       const startedAt = clock.monotonic()
-      transport.post(calls[index] as WebhookCall, result => {
+      const call = calls[index] as WebhookCall
+      const span = tracer && trace && traceCall(tracer, trace, webhook)
+      transport.post(span === undefined ? call : tellTrace(call, webhook, span), result => {
         places.release(destination.id, webhook)
         metrics.webhookCallSeconds.observe(noLabels, (clock.monotonic() - startedAt) / 1000)
         const outcome = noteOutcome(destination, webhook, result)
         outcomes[index] = outcome
+        if (span !== undefined) endCall(span, result, outcome)
         underWay--
         if (!hasEnded && (outcome.outcome === 'delivered' || underWay === 0)) end()
         deps.onCallEnd()
@@ -97,3 +105,20 @@ export function createAttempts(deps: Deps): MakeAttempt {
 }
 
 const noLabels = {}
+
+const traceCall = (tracer: Tracer, parent: TraceContext, { label }: Webhook): Span =>
+  tracer.start({
+    name: 'POST',
+    kind: 'client',
+    facts: { 'http.request.method': 'POST', 'hookline.webhook': label },
+    parent,
+  })
+
+/** Only to those who are to be told; what the record's other headers say goes to nobody. */
+const tellTrace = (call: WebhookCall, webhook: Webhook, span: Span): WebhookCall =>
+  webhook.traceHeaders ? { ...call, headers: { ...call.headers, ...traceHeaders(span.context) } } : call
+
+function endCall(span: Span, result: CallResult, { outcome }: CallOutcome): void {
+  const facts = result.kind === 'answered' ? { 'http.response.status_code': result.status } : {}
+  span.end(facts, outcome === 'delivered' ? undefined : outcome)
+}

@@ -15,11 +15,13 @@ import type { RetryPolicy } from '../../core/delivery/schedule.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { Destination } from '../../core/settings.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
 import { durationMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
 import type { Shard } from '../partitions/shard.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import type { RecordAttempt } from './attempt-records.ts'
+import { traceAttempt } from './attempt-trace.ts'
 import type { MakeAttempt } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
 import { type DestinationLane, Lanes } from './lanes.ts'
@@ -39,6 +41,7 @@ interface Deps {
   readonly logger: Logger
   /** Undefined: nobody keeps records of attempts. */
   readonly recordAttempt?: RecordAttempt | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 /** The pump: takes deliveries from the lanes while there is room for calls, asks core what is to be done, has it carried out. */
@@ -173,7 +176,7 @@ export class Dispatcher {
   }
 
   #attempt(delivery: Delivery, destination: Destination): void {
-    const { places, clock, policy, makeAttempt } = this.#deps
+    const { places, clock, policy, makeAttempt, tracer } = this.#deps
     const lane = this.#lanes.of(delivery)
     const startedAt = clock.monotonic()
     if (lane.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, clock.now()))
@@ -185,10 +188,12 @@ export class Dispatcher {
     this.#observeDelay(delivery)
     this.#underWay++
     delivery.of.shard.started()
-    makeAttempt(delivery, destination, callable, webhooks.length - callable.length, attempt => {
+    const trace = tracer && traceAttempt(tracer, delivery)
+    makeAttempt(delivery, destination, callable, webhooks.length - callable.length, trace?.context, attempt => {
       this.#underWay--
       this.#tellBreaker(lane, attempt, wasProbe)
       const decision = decide(attempt, delivery.carried, policy, clock.now())
+      trace?.end(decision)
       this.#logAttempt(delivery, attempt, decision, clock.monotonic() - startedAt)
       this.#finish(delivery, decision)
       delivery.of.shard.ended()

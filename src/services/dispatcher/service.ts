@@ -14,6 +14,7 @@ import type {
 } from '../../core/ports.ts'
 import type { CanarySettings, DeliverySettings, PayloadSettings } from '../../core/settings.ts'
 import { type TopicNames, tiersOf } from '../../core/topics.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/units.ts'
 import { createCanary } from '../canary.ts'
 import type { Marks } from '../deletion/marks.ts'
@@ -45,6 +46,7 @@ export interface DispatcherDeps {
   readonly transport: WebhookTransport
   /** Of `delivery.attemptsTopic`, with connections of its own; undefined: it is off. */
   readonly attemptProducer?: LogProducer | undefined
+  readonly tracer?: Tracer | undefined
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger

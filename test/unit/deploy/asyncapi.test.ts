@@ -13,7 +13,7 @@ import {
   encodeDeletion,
   encodeDeletionOutcome,
 } from '../../../src/core/deletion/status.ts'
-import { encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
+import { type AttemptFacts, encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
 import { deadLetterRecord, retryRecord } from '../../../src/core/delivery/carried.ts'
 import { parseDeadLetter } from '../../../src/core/delivery/dead-letter.ts'
 import { deadLetterReasons } from '../../../src/core/delivery/outcome.ts'
@@ -230,10 +230,17 @@ describe('JSON values are those that the code writes', () => {
   })
 
   it('attempt', () => {
-    const facts = {
-      ...{ decision: 'delivered', destination: 'crm', source: 'web', messageId: 'm-1', type: 'track', attempt: 1 },
-      ...{ outcomes: { 0: 'delivered' }, elapsedMs: 21 },
-    } as const
+    const facts: AttemptFacts = {
+      decision: 'delivered',
+      destination: 'crm',
+      source: 'web',
+      messageId: 'm-1',
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      type: 'track',
+      attempt: 1,
+      outcomes: { 0: 'delivered' },
+      elapsedMs: 21,
+    }
     expectValue('attempt', 'crm', [
       encodeAttempt(facts, start),
       encodeAttempt({ ...facts, decision: 'retried', reason: 'http_5xx', nextAttemptInMs: 10_000 }, start),

@@ -81,7 +81,7 @@ async function post(url: string, body: string, secrets: readonly Secret[], messa
     anonymousId: 'fallback',
     standardWebhooks: false,
   } as const
-  const webhooks = [{ label: '0', url, urlHash: '00000000', headers: {} }]
+  const webhooks = [{ label: '0', url, urlHash: '00000000', headers: {}, traceHeaders: false }]
   const destination = { id: 'crm', enabled: true, paused: false, sources: ['web'], secrets, webhooks }
   const at = systemClock.now()
   const [call] = callsOf({ destination, webhooks, body: body as JsonText, messageId, at, payload })

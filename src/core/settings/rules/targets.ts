@@ -46,18 +46,33 @@ export const allowedTargets: Rule = config => {
 export const allowedHeaders: Rule = config =>
   (config.destinations ?? []).flatMap((destination, index) =>
     (destination?.webhooks ?? []).flatMap((webhook, position) =>
-      headerProblems(['destinations', index, 'webhooks', position, 'headers'], webhook?.headers ?? {}),
+      headerProblems(
+        ['destinations', index, 'webhooks', position, 'headers'],
+        webhook?.headers ?? {},
+        webhook?.traceHeaders,
+      ),
     ),
   )
 
-function headerProblems(path: Path, headers: Readonly<Record<string, string | undefined>>): readonly SettingsProblem[] {
+function headerProblems(
+  path: Path,
+  headers: Readonly<Record<string, string | undefined>>,
+  tellsTrace = false,
+): readonly SettingsProblem[] {
   const given = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   )
   const single = given.flatMap(([name, value]): readonly SettingsProblem[] => {
-    const message = refuseHeader(name, value)
+    const message = refuseHeader(name, value) ?? (tellsTrace ? refuseBesideTrace(name) : undefined)
     return message === undefined ? [] : [{ path: [...path, name], message, at: 'key' }]
   })
   const together = single.length > 0 ? undefined : refuseHeaders(Object.fromEntries(given))
   return together === undefined ? single : [{ path, message: together }]
+}
+
+/** The configuration's own would stand beside ours. */
+function refuseBesideTrace(name: string): string | undefined {
+  return /^trace(parent|state)$/i.test(name)
+    ? `header ${JSON.stringify(name)} is set by traceHeaders: remove one`
+    : undefined
 }

@@ -82,11 +82,12 @@ describe('a configuration that is fine', () => {
           sources: ['web'],
           secrets: [],
           // printf %s https://crm.example.com/hooks | sha256sum
-          webhooks: [{ label: '0', url: 'https://crm.example.com/hooks', urlHash: '49dc19e4', headers: {} }],
+          webhooks: [{ label: '0', url: 'https://crm.example.com/hooks', urlHash: '49dc19e4', headers: {}, traceHeaders: false }],
         },
       ],
       audiences: { emitPerSecond: 500, list: [] },
       canary: undefined,
+      traces: undefined,
     })
     expect(files).toEqual(['minimal.yaml'])
   })

@@ -58,7 +58,7 @@ describe('the configuration', () => {
     })
   })
 
-  const webhook = { label: '0', url: 'https://a.example.com/', urlHash: '00000000' }
+  const webhook = { label: '0', url: 'https://a.example.com/', urlHash: '00000000', traceHeaders: false }
   it.each([
     { name: 'the same: the same hash', change: {}, isSame: true },
     {

@@ -24,12 +24,21 @@ const event = {
 const attemptOf = (...outcomes: Outcome[]): Attempt => ({
   ...{ number: 2, at, leftOut: 0 },
   calls: outcomes.map((outcome, index) => ({
-    webhook: { label: `w${index}`, url: 'https://x/secret', urlHash: '0', headers: { Authorization: 'secret' } },
+    webhook: {
+      label: `w${index}`,
+      url: 'https://x/secret',
+      urlHash: '0',
+      headers: { Authorization: 'secret' },
+      traceHeaders: false,
+    },
     ...{ outcome, retryAfter: undefined },
   })),
 })
 const facts = (decision: Decision, ...outcomes: Outcome[]): AttemptFacts =>
-  attemptFacts({ carried, event, attempt: attemptOf(...outcomes), decision, elapsedMs: 12.4 }, epochMs(at + 500))
+  attemptFacts(
+    { carried, headers: {}, event, attempt: attemptOf(...outcomes), decision, elapsedMs: 12.4 },
+    epochMs(at + 500),
+  )
 
 const common = { destination: 'crm', source: 'web', messageId: 'm-1', type: 'track', attempt: 2, elapsedMs: 12 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { Places } from '../../../../src/core/delivery/places.ts'
 import type { Webhook } from '../../../../src/core/settings.ts'
 
-const webhook = (url: string): Webhook => ({ label: '0', url, urlHash: '00000000', headers: {} })
+const webhook = (url: string): Webhook => ({ label: '0', url, urlHash: '00000000', headers: {}, traceHeaders: false })
 
 describe('Places', () => {
   const a = webhook('https://one.example.com/a')

@@ -71,7 +71,7 @@ describe('the JSON Schema', () => {
 
 describe('keysAt', () => {
   it.each<[string, (string | number)[], string[]]>([
-    ['within a list', ['destinations', 3, 'webhooks', 0], ['id', 'url', 'headers']],
+    ['within a list', ['destinations', 3, 'webhooks', 0], ['id', 'url', 'headers', 'traceHeaders']],
     ['free keys', ['destinations', 0, 'webhooks', 0, 'headers'], []],
     ['an unknown key', ['nowhere', 1, 'else'], []],
   ])('%s', (_, path, keys) => expect(keysAt(path)).toEqual(keys))

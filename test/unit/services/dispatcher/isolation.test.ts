@@ -55,6 +55,7 @@ describe('the breaker of a destination', () => {
       label: name,
       url: `https://${name}.example.com/`,
       urlHash: String(index).repeat(8),
+      traceHeaders: false,
       headers: {},
     }))
     const harness = await DispatcherHarness.started({

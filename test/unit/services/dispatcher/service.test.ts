@@ -68,6 +68,7 @@ describe('several webhooks (A4.1)', () => {
     label: name,
     url: `https://${name}.example.com/`,
     urlHash: String(index).repeat(8),
+    traceHeaders: false,
     headers: {},
   }))
   const hostOf = (url: string): string => new URL(url).hostname[0]!
