@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { findOrStartRegistry } from '../../deploy/local/infrastructure.ts'
+import { runAudienceScenario } from './audience-run.ts'
 import { publish, table } from './report.ts'
-import { type Row, runScenario } from './run.ts'
-import type { Scenario } from './scenario.ts'
+import { type Row, type RunOptions, runScenario } from './run.ts'
+import type { AudienceScenario, Scenario } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 
 const reliability = join(import.meta.dirname, '../../docs/reliability')
@@ -13,12 +14,17 @@ const reliability = join(import.meta.dirname, '../../docs/reliability')
 /** What the user asked for cannot be done; the message is all there is to say. */
 class BadRequest extends Error {}
 
+type AnyScenario = Scenario | AudienceScenario
+
+const run = (scenario: AnyScenario, options: RunOptions): Promise<Row> =>
+  'lists' in scenario ? runAudienceScenario(scenario, options) : runScenario(scenario, options)
+
 class Interrupted extends Error {}
 
 interface Request {
   readonly seed: number
   readonly patience: number
-  readonly selection: readonly Scenario[]
+  readonly selection: readonly AnyScenario[]
   /** Where the rows go as JSON, besides the table. */
   readonly file: string
 }
@@ -30,7 +36,7 @@ function requested(env = process.env): Request {
     if (!(value > 0)) throw new BadRequest(`${name} is ${env[name]}; it has to be a number above 0`)
     return value
   }
-  const named = (name: string): Scenario => {
+  const named = (name: string): AnyScenario => {
     const scenario = scenarios.find(each => each.name === name)
     if (scenario !== undefined) return scenario
     throw new BadRequest(`ONLY names ${name}; there are ${scenarios.map(each => each.name).join(', ')}`)
@@ -52,7 +58,7 @@ async function runAll({ seed, patience, selection }: Request, signal: AbortSigna
     const say = (line: string): void => void process.stderr.write(`${name}: ${line}\n`)
     say(`${shows}; SEED=${seed}`)
     try {
-      const row = await runScenario(scenario, { seed, patience, say, signal })
+      const row = await run(scenario, { seed, patience, say, signal })
       rows.push(row)
       for (const line of table([row])) say(line)
     } catch (error) {

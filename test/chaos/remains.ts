@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 /* What lies in Kafka after the end. Targets are `<destination> <message id>`. */
 
 /** After an orderly end everything that was read is done, and so committed. */
-export async function uncommitted({ view, pipeline }: World): Promise<string[]> {
+export async function uncommitted({ view, pipeline }: Pick<World, 'view' | 'pipeline'>): Promise<string[]> {
   const { dispatcherGroup, events } = pipeline.topics
   const [committed, ends] = [await view.committed(dispatcherGroup, events), await view.ends(events)]
   return [...ends].flatMap(([partition, end]) => {

@@ -40,7 +40,7 @@ export interface Row extends Findings {
 const calmMs = { from: 1_000, to: 3_000 }
 const warmUpMs = 60_000
 /** As long as this nothing may come any more for a fault, or at the end, before it counts as never. */
-const giveUpMs = 180_000
+export const giveUpMs = 180_000
 
 /** Runs a scenario on brokers, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<Row> {
@@ -79,7 +79,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
 }
 
 /** Rejects when the signal comes. */
-function rejection(signal: AbortSignal | undefined): Promise<never> {
+export function rejection(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     if (signal?.aborted) reject(signal.reason)
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -112,10 +112,12 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
   return { injected, problems, seen }
 }
 
-const started = (fleet: Fleet, count: number): Promise<unknown> =>
+/** Starts so many processes at once. */
+export const started = (fleet: Fleet, count: number): Promise<unknown> =>
   Promise.all(Array.from({ length: count }, () => fleet.start()))
 
-const stopAll = (fleet: Fleet): Promise<(readonly [name: string, code: number | null])[]> =>
+/** SIGTERM to all of them; resolves with their exit codes. */
+export const stopAll = (fleet: Fleet): Promise<(readonly [name: string, code: number | null])[]> =>
   Promise.all(fleet.members().map(async member => [member.name, await fleet.stop(member)] as const))
 
 /** One fault after another; the first one without recovery is the last. */

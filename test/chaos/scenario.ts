@@ -4,7 +4,7 @@ import type { Script } from './receiver.ts'
 import type { Limits } from './verdict.ts'
 import type { World } from './world.ts'
 
-/** One row of the table: a set-up, the faults that it gets one after another, and what must hold. */
+/** One row of the table, messages under way: a set-up, the faults that it gets one after another, and what must hold. */
 export interface Scenario {
   readonly name: string
   /** For whoever reads the table. */
@@ -29,6 +29,27 @@ export interface Scenario {
    * its replicas have caught up: seen from outside, they go back and come again.
    */
   readonly commitsGoBack?: boolean
+}
+
+/** A row of another kind: syncs of an audience instead of messages, one broker, and SIGKILLs all along. */
+export interface AudienceScenario {
+  readonly name: string
+  readonly shows: string
+  /** That run the audiences service, and as many others that deliver. */
+  readonly processes: number
+  /** Everybody in the first list; of them so many per cent are not in the second one, and as many others are. */
+  readonly lists: { readonly members: number; readonly changedPercent: number }
+  /** In one process. */
+  readonly emitPerSecond: number
+  /** Each gets the audience, and answers so many per cent of the calls with 503. */
+  readonly destinations: readonly { readonly id: string; readonly failingPercent: number }[]
+  readonly delivery: { readonly schedule: readonly string[] }
+  /** SIGKILLs while the first list is told, and while the second one is. */
+  readonly kills: readonly [number, number]
+  readonly limits: {
+    /** From the last SIGKILL, or from the end of the list when that is later, until everybody has what they should. */
+    readonly settledMs: number
+  }
 }
 
 export interface Fault {

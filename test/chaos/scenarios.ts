@@ -1,3 +1,4 @@
+import { ofAudiences } from './audience-scenarios.ts'
 import {
   freezeProcess,
   joinProcess,
@@ -12,7 +13,7 @@ import {
   spoilLink,
 } from './faults.ts'
 import type { Script } from './receiver.ts'
-import type { Fault, Scenario } from './scenario.ts'
+import type { AudienceScenario, Fault, Scenario } from './scenario.ts'
 
 const times = (count: number, fault: Fault): Fault[] => Array.from({ length: count }, () => fault)
 
@@ -227,10 +228,11 @@ const ofCollectors: readonly Scenario[] = [
 ]
 
 /** In the order of the table. Each name is for ONLY. */
-export const scenarios: readonly Scenario[] = [
+export const scenarios: readonly (Scenario | AudienceScenario)[] = [
   ...ofProcesses,
   ...ofBrokers,
   ...ofLinks,
   ...ofEndpoints,
   ...ofCollectors,
+  ...ofAudiences,
 ]

@@ -59,7 +59,8 @@ export interface Findings {
   readonly duplicates: number
   /** The worst of all faults; null when one did not recover. */
   readonly recoveryMs: number | null
-  readonly latestMs: number
+  /** Null when the load was a list and no messages. */
+  readonly latestMs: number | null
   /** Null when it was not judged. */
   readonly pauseMs: number | null
   /** Null when the load was written to Kafka. */

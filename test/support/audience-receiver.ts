@@ -15,6 +15,8 @@ export class AudienceReceiver {
   readonly values = new Map<string, unknown>()
   /** The ids of all messages that were taken. */
   readonly taken = new Set<string>()
+  /** Also those that were not taken. */
+  calls = 0
   /** Messages that came again under an id that was taken before. */
   duplicates = 0
   /** Users who were told what they had been told already, by a message of another id. */
@@ -55,6 +57,7 @@ export class AudienceReceiver {
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = (await json(request).catch(() => undefined)) as Told | undefined
     if (body === undefined) return
+    this.calls++
     const status = this.answer(body.userId)
     if (status === 200) this.#note(String(request.headers['x-message-id']), body)
     response.writeHead(status).end()

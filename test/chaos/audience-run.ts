@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { users } from '../support/audience-installation.ts'
+import { judgeAudience } from './audience-verdict.ts'
+import { type AudienceWorld, openAudienceWorld } from './audience-world.ts'
+import { type Chance, createChance } from './chance.ts'
+import { watchCommits } from './kafka-view.ts'
+import { uncommitted } from './remains.ts'
+import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
+import type { AudienceScenario } from './scenario.ts'
+
+interface List {
+  readonly name: string
+  readonly members: readonly string[]
+  /** Messages that each destination has been sent when everybody knows. */
+  readonly upTo: number
+  /** While it is told. */
+  readonly kills: number
+}
+
+/** One run: what it needs, and what has been seen. */
+interface Run {
+  readonly world: AudienceWorld
+  readonly chance: Chance
+  readonly patience: number
+  readonly say: (line: string) => void
+  readonly faults: string[]
+  readonly problems: string[]
+}
+
+/** Between two looks: how far a list is, or whether all is over, for which much has to be read. */
+const lookEveryMs = { progress: 50, end: 500 }
+/** Where the progress of a list may be when a process is killed, in per cent. */
+const killsAt = { from: 3, to: 90 }
+
+/** Runs a scenario of an audience on a broker, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
+export async function runAudienceScenario(scenario: AudienceScenario, options: RunOptions): Promise<Row> {
+  const { seed, patience = 1, say = () => {}, signal } = options
+  const { name, shows, processes, limits, emitPerSecond } = scenario
+  const start = performance.now()
+  const world = await openAudienceWorld(scenario, seed)
+  try {
+    const run: Run = { world, chance: createChance(seed, name), patience, say, faults: [], problems: [] }
+    const lists = listsOf(scenario)
+    const { settled, standings } = await Promise.race([expose(run, scenario, lists), rejection(signal)])
+    const { pipeline, receivers } = world
+    const findings = judgeAudience({
+      ...{ limits, patience, settled, standings },
+      truth: new Set(lists.at(-1)?.members),
+      changes: lists.at(-1)?.upTo ?? 0,
+      told: [...receivers].map(([destination, receiver]) => ({
+        destination,
+        members: receiver.members(),
+        taken: receiver.taken.size,
+        duplicates: receiver.duplicates,
+        toldAgain: receiver.toldAgain,
+      })),
+      deadLettered: (await pipeline.read(pipeline.topics.deadLetter)).length,
+      problems: run.problems,
+    })
+    return {
+      ...{ name, seed, shows, brokers: 1, processes: 2 * processes, collectors: 0, perSecond: emitPerSecond },
+      ...findings,
+      faults: run.faults,
+      calls: [...receivers.values()].reduce((sum, { calls }) => sum + calls, 0),
+      seconds: Math.round((performance.now() - start) / 1_000),
+    }
+  } finally {
+    await world.close()
+  }
+}
+
+/** All of them, then some others, then the same once more: nobody may be told of that. */
+function listsOf({ lists: { members, changedPercent }, kills }: AudienceScenario): readonly List[] {
+  const changed = Math.round((members * changedPercent) / 100)
+  const second = { members: users(changed, members + changed), upTo: members + 2 * changed }
+  return [
+    { name: 'the first list', members: users(0, members), upTo: members, kills: kills[0] },
+    { name: 'the changed list', ...second, kills: kills[1] },
+    { name: 'the same list again', ...second, kills: 0 },
+  ]
+}
+
+/** One list after another, then an orderly end. The first that does not settle is the last. */
+async function expose(run: Run, { processes }: AudienceScenario, lists: readonly List[]) {
+  const { world, say, problems } = run
+  const { audiences, dispatchers, pipeline, view } = world
+  const { topics } = pipeline
+  await Promise.all([started(audiences, processes), started(dispatchers, processes)])
+  const watches = [
+    watchCommits(view, topics.audiencesGroup, topics.audienceInput),
+    watchCommits(view, topics.dispatcherGroup, topics.events),
+  ]
+  const settled: { list: string; afterMs: number | null }[] = []
+  let before = 0
+  try {
+    for (const list of lists) {
+      const afterMs = await told(run, list, before)
+      settled.push({ list: list.name, afterMs })
+      say(`${list.name}: ${afterMs === null ? 'did not settle' : `settled after ${Math.round(afterMs)} ms`}`)
+      if (afterMs === null) break
+      before = list.upTo
+    }
+    for (const fleet of [audiences, dispatchers])
+      for (const [name, code] of await stopAll(fleet))
+        if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
+  } finally {
+    for (const watch of watches) problems.push(...(await watch.stop()))
+  }
+  problems.push(...(await uncommitted(world)))
+  return { settled, standings: await world.standings() }
+}
+
+/**
+ * Writes a list and kills processes while it is told. Resolves with how long it took from then until everybody had what they should; null:
+ * longer than is waited.
+ */
+async function told(run: Run, { members, upTo, kills }: List, before: number): Promise<number | null> {
+  const { world, chance, patience } = run
+  const receivers = [...world.receivers.values()]
+  const sum = (): number => receivers.reduce((all, { taken }) => all + taken.size, 0)
+  const points = Array.from({ length: kills }, () => chance.between(killsAt.from, killsAt.to)).sort((a, b) => a - b)
+  const killing = async (): Promise<void> => {
+    for (const point of points) {
+      const next = (before + ((upTo - before) * point) / 100) * receivers.length
+      if (!(await reached(() => sum() >= next, { everyMs: lookEveryMs.progress, patience }))) return
+      await killAny(run)
+    }
+  }
+  await Promise.all([world.sync(members), killing()])
+  const at = performance.now()
+  const truth = new Set(members)
+  const isSettled = await reached(() => settles(world, truth), { everyMs: lookEveryMs.end, patience })
+  return isSettled ? performance.now() - at : null
+}
+
+/** SIGKILL of any process; another one is started at once. */
+async function killAny({ world: { audiences, dispatchers }, chance, faults, say }: Run): Promise<void> {
+  const fleet = chance.pick([audiences, dispatchers])
+  const member = chance.pick(fleet.members())
+  await fleet.kill(member)
+  const { name } = await fleet.start()
+  faults.push(`SIGKILL ${member.name}`)
+  say(`SIGKILL ${member.name}, ${name} is in its place`)
+}
+
+/** Every endpoint has the list, every input is done, and nothing is under way. The last costs most and is asked last. */
+async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promise<boolean> {
+  const { receivers, view, pipeline } = world
+  const { audiencesGroup, audienceInput } = pipeline.topics
+  for (const receiver of receivers.values()) {
+    const members = receiver.members()
+    if (members.size !== truth.size || ![...truth].every(user => members.has(user))) return false
+  }
+  const [committed, ends] = [await view.committed(audiencesGroup, audienceInput), await view.ends(audienceInput)]
+  if ([...ends].some(([partition, end]) => (committed.get(partition) ?? 0) < end)) return false
+  return (await world.standings()).inFlight === 0
+}
+
+/** False: not as long as was waited. */
+async function reached(
+  condition: () => boolean | Promise<boolean>,
+  { everyMs, patience }: { readonly everyMs: number; readonly patience: number },
+): Promise<boolean> {
+  const deadline = performance.now() + giveUpMs * patience
+  while (!(await condition())) {
+    if (performance.now() > deadline) return false
+    await delay(everyMs)
+  }
+  return true
+}
