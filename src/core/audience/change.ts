@@ -18,7 +18,7 @@ export type Change =
     }
   /** Only when all before it is acknowledged, and nothing after it before it is. */
   | { readonly kind: 'mark'; readonly audience: string; readonly mark: AudienceMark }
-  /** Nothing to write. */
+  /** First, if at all: the input itself says nothing. What follows is written because it does not. */
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
 
 /** What comes with an input. */

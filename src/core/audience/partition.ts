@@ -1,3 +1,4 @@
+import type { Stoppable } from '../deletion/marks.ts'
 import { audiencesSource } from '../delivery/route.ts'
 import { assertNever, type DurationMs, type EpochMs, epochMs } from '../units.ts'
 import type { Change, IgnoredReason, Occasion } from './change.ts'
@@ -13,17 +14,24 @@ import {
   type MembershipRecord,
   parseMembershipKey,
 } from './record.ts'
-import { type AudienceMark, beginsSync, begun, closed, noMark, raised, staleReason, syncBegan } from './sync.ts'
+import {
+  type AudienceMark,
+  beginsSync,
+  begun,
+  closed,
+  cutShort,
+  losesPart,
+  noMark,
+  raised,
+  staleReason,
+  syncBegan,
+} from './sync.ts'
 import { absentValue } from './value.ts'
 
 interface Deps {
   readonly directory: () => AudienceDirectory
   /** Whether a deletion stops what is from this time about the user. */
-  readonly stops: (about: {
-    userId: string
-    sourceId: string
-    receivedAt: EpochMs
-  }) => 'user_deleted' | 'suppressed' | undefined
+  readonly stops: (about: Stoppable) => 'user_deleted' | 'suppressed' | undefined
   /** So long after it was sent a change counts as undelivered when nothing was heard of it: the retry window and an hour. */
   readonly expiry: DurationMs
   /** End of the input partition at the start: a state from beyond it is of another log, and this one began anew. */
@@ -66,7 +74,7 @@ export class AudiencePartition {
   isFence(input: AudienceInput, at: EpochMs): boolean {
     switch (input.kind) {
       case 'observed':
-        return beginsSync(this.#markOf(input.audience), input)
+        return (this.#isKnown(input) ? beginsSync : losesPart)(this.#markOf(input.audience), input)
       case 'sync_ended':
         return closed(this.#markOf(input.audience), input, 0, at) !== undefined
       case 'reset':
@@ -115,8 +123,12 @@ export class AudiencePartition {
   *#observed(input: Input<'observed'>, on: Occasion): Iterable<Change> {
     const { audience, userId } = input
     const configured = this.#deps.directory().get(audience)
-    if (configured === undefined) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
+    if (configured === undefined) {
+      yield ignored('unknown_audience')
+      if (losesPart(mark, input)) yield this.#mark(audience, cutShort(mark, input, on.position))
+      return
+    }
     const stale = staleReason(mark, input)
     if (stale !== undefined) return yield ignored(stale)
     if (beginsSync(mark, input)) yield this.#mark(audience, begun(mark, input, on.position))
@@ -128,7 +140,7 @@ export class AudiencePartition {
 
   *#syncEnded(input: Input<'sync_ended'>, on: Occasion): Iterable<Change> {
     const { audience } = input
-    if (!this.#deps.directory().has(audience)) return yield ignored('unknown_audience')
+    if (!this.#isKnown(input)) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
     if (stale !== undefined) return yield ignored(stale)
@@ -204,6 +216,11 @@ export class AudiencePartition {
     return { kind: 'membership', key: own, identify, state } as const
   }
 
+  /** Whether the configuration of now has the audience. */
+  #isKnown({ audience }: { readonly audience: string }): boolean {
+    return this.#deps.directory().has(audience)
+  }
+
   #stateOf({ audience, userId, destination }: MemberKey): Membership | undefined {
     return this.#members.get(audience)?.get(destination)?.get(userId)
   }
@@ -222,8 +239,10 @@ export class AudiencePartition {
   }
 
   #put({ audience, userId, destination }: MemberKey, state: Membership | undefined): void {
-    const byDestination = getOrAdd(this.#members, audience, () => new Map<string, PackedMemberships>())
-    const table = getOrAdd(byDestination, destination, () => new PackedMemberships())
+    const byDestination = this.#members.get(audience) ?? new Map<string, PackedMemberships>()
+    this.#members.set(audience, byDestination)
+    const table = byDestination.get(destination) ?? new PackedMemberships()
+    byDestination.set(destination, table)
     if (state === undefined) table.delete(userId)
     else table.set(userId, state)
   }
@@ -234,9 +253,3 @@ export class AudiencePartition {
 }
 
 const ignored = (reason: IgnoredReason): Change => ({ kind: 'ignored', reason })
-
-function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const value = map.get(key) ?? make()
-  map.set(key, value)
-  return value
-}

@@ -74,6 +74,17 @@ export const begun = (mark: AudienceMark, sync: SyncPart, position: number): Aud
   position,
 })
 
+/** Whether what is lost of a sync now has to end it: who is not named in the rest of a full one may have been named in that. */
+export const losesPart = (mark: AudienceMark, sync: SyncPart): boolean =>
+  sync.mode === 'full' && staleReason(mark, sync) === undefined
+
+/** The mark once something was lost of a sync that `losesPart`: as if a newer one had cancelled it. */
+export const cutShort = (mark: AudienceMark, sync: SyncPart, position: number): AudienceMark => ({
+  ...mark,
+  begun: syncId(sync.syncId + 1),
+  position,
+})
+
 /** So long the records of a sync are taken: as long as Kafka keeps them on the input topic. */
 export const syncLastsMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 /** Partial syncs close what is older only so often: each closing goes through all members. */

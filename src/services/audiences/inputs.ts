@@ -102,14 +102,15 @@ export class Inputs {
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
     // What changes nothing is done at once, without waiting for anything.
     const first = changes.next()
-    if (first.done) return this.#done(open, held, 'unchanged')
-    if (first.value.kind === 'ignored') return this.#done(open, held, first.value.reason)
-    void this.#carryOut(open, held, carryOut(first, changes, held.shard))
+    const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
+    const toWrite = reason === undefined ? first : changes.next()
+    if (toWrite.done) return this.#done(open, held, reason ?? 'unchanged')
+    void this.#carryOut(carryOut(toWrite, changes, held.shard), () => this.#done(open, held, reason ?? 'changed'), held)
   }
 
-  async #carryOut(open: OpenInput, held: Held, writing: Promise<boolean>): Promise<void> {
+  async #carryOut(writing: Promise<boolean>, done: () => void, held: Held): Promise<void> {
     if (!(await writing)) return
-    this.#done(open, held, 'changed')
+    done()
     this.goOn(held)
   }
 

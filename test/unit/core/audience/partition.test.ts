@@ -4,7 +4,15 @@ import { changeId } from '../../../../src/core/audience/identify.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
 import { start } from '../../../support/deliveries.ts'
-import { audience, ended, observed, outcome, PartitionHarness, sync } from '../../../support/partition-harness.ts'
+import {
+  audience,
+  directoryWith,
+  ended,
+  observed,
+  outcome,
+  PartitionHarness,
+  sync,
+} from '../../../support/partition-harness.ts'
 
 let harness: PartitionHarness
 beforeEach(() => {
@@ -77,6 +85,47 @@ describe('the end of a sync', () => {
   })
 })
 
+describe('a full list that the configuration did not know for a while', () => {
+  const known = directoryWith(['crm', 'erp'])
+  const unknown = audienceDirectory({ audiences: { emitPerSecond: 1, list: [] }, destinations: [] })
+  const mark = expect.stringMatching(/^mark/)
+
+  it.each<[string, before: AudienceInput[], lost: AudienceInput[]]>([
+    ['its first part was lost', [], [observed('ann', 1)]],
+    ['something in it was lost', [observed('cem', 1)], [observed('ann', 1), observed('dee', 1)]],
+  ])('%s: it takes nobody out, as one that was cut short', (_, before, lost) => {
+    for (const user of ['ann', 'bob']) harness.take(observed(user, 0))
+    harness.take(ended(0))
+    for (const input of before) harness.take(input)
+    harness.directory = unknown
+    const [first, ...others] = lost.map(input => [harness.partition.isFence(input, harness.now), harness.take(input)])
+    expect(first).toEqual([true, ['unknown_audience', mark]])
+    for (const other of others) expect(other).toEqual([false, ['unknown_audience']])
+    harness.directory = known
+    expect(harness.take(observed('bob', 1))).toEqual(['sync_cancelled'])
+    expect(harness.take(ended(1))).toEqual(['sync_cancelled'])
+    // The next one is whole.
+    harness.take(observed('bob', 2))
+    const out = harness.take(ended(2)).flatMap(each => /^(\w+) crm false/.exec(each)?.[1] ?? [])
+    expect(out.toSorted()).toEqual(['ann', ...before.map(() => 'cem')])
+  })
+  it('a partial one goes on: it takes nobody out in any case', () => {
+    harness.directory = unknown
+    expect(harness.take(observed('ann', 1, 'true', 'partial'))).toEqual(['unknown_audience'])
+    harness.directory = known
+    expect(harness.take(observed('bob', 1, 'true', 'partial'))).toHaveLength(2)
+  })
+  it('one that has ended, or was cancelled, stays what it is', () => {
+    harness.take(observed('ann', 1))
+    harness.take(ended(1))
+    harness.directory = unknown
+    expect(harness.take(observed('ann', 1))).toEqual(['unknown_audience'])
+    expect(harness.take(observed('ann', 0))).toEqual(['unknown_audience'])
+    harness.directory = known
+    expect(harness.take(observed('bob', 2))).toHaveLength(3)
+  })
+})
+
 describe('fences', () => {
   it.each<[string, AudienceInput, boolean]>([
     ['the first of a full sync', observed('ann', 1), true],
@@ -98,7 +147,7 @@ describe('fences', () => {
 describe('what changes nothing says why', () => {
   it('an audience that is not configured', () => {
     harness.directory = audienceDirectory({ audiences: { emitPerSecond: 1, list: [] }, destinations: [] })
-    expect(harness.take(observed('ann', 0))).toEqual(['unknown_audience'])
+    expect(harness.take(observed('ann', 0, 'true', 'partial'))).toEqual(['unknown_audience'])
     expect(harness.take(ended(0))).toEqual(['unknown_audience'])
   })
   it('a sync that a newer one cancelled or closed', () => {

@@ -4,6 +4,8 @@ import {
   beginsSync,
   begun,
   closed,
+  cutShort,
+  losesPart,
   newSyncId,
   noMark,
   raised,
@@ -62,6 +64,20 @@ describe('the mark', () => {
     expect(beginsSync(markOf({ begun: 20 }), part(20))).toBe(false)
     expect(beginsSync(markOf({ begun: 10 }), part(20, 'partial'))).toBe(false)
     expect(begun(markOf({ begun: 10, floor: 3 }), part(20), 7)).toEqual(markOf({ begun: 20, floor: 3, position: 7 }))
+  })
+  it.each([
+    ['the first of a full one', {}, part(10), true],
+    ['something in it', { begun: 10 }, part(10), true],
+    ['of a partial one', {}, part(10, 'partial'), false],
+    ['of one that was cancelled', { begun: 11 }, part(10), false],
+    ['of one that has ended', { begun: 10, closed: 10 }, part(10), false],
+  ])('what is lost of a sync ends it: %s', (_reason, mark, sync, expected) => {
+    expect(losesPart(markOf(mark), sync)).toBe(expected)
+    if (!expected) return
+    const after = cutShort(markOf({ floor: 3, ...mark }), sync, 7)
+    expect(after).toEqual(markOf({ ...mark, floor: 3, begun: 11, position: 7 }))
+    expect([staleReason(after, sync), losesPart(after, sync)]).toEqual(['sync_cancelled', false])
+    expect(beginsSync(after, part(12))).toBe(true)
   })
   it('a full sync closes itself and all before, and every version so far', () => {
     expect(closed(markOf({ begun: 10 }), part(10), 7, now)).toEqual(
