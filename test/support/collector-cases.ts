@@ -6,6 +6,7 @@ import { createTrackingServer } from '../../src/adapters/http/tracking-api.ts'
 import { createMetrics } from '../../src/adapters/metrics.ts'
 import type { OperatorApi } from '../../src/core/operator-api.ts'
 import type { Logger } from '../../src/core/ports.ts'
+import type { Tracer } from '../../src/core/trace/tracer.ts'
 import type { TrackingApi, TrackingRequest } from '../../src/core/tracking-api.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { post } from './http-bytes.ts'
@@ -73,12 +74,13 @@ interface Options {
   readonly logger?: Logger
   readonly port?: number
   readonly host?: string
+  readonly tracer?: Tracer | undefined
 }
 
 /** The HTTP side of the collector before an API, on a free port. */
 export async function startCollector(
   api: TrackingApi,
-  { operator, maxBodyBytes = 65_536, limits = {}, logger = silent, port = 0, host = '127.0.0.1' }: Options = {},
+  { operator, maxBodyBytes = 65_536, limits = {}, logger = silent, port = 0, host = '127.0.0.1', tracer }: Options = {},
 ) {
   const { metrics, text } = createMetrics()
   const listen = { host, port }
@@ -91,6 +93,7 @@ export async function startCollector(
     clock: systemClock,
     logger,
     metrics,
+    tracer,
   })
   const url = await server.start()
   return {

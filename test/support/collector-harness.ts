@@ -3,6 +3,7 @@ import { MarkIndex } from '../../src/core/deletion/marks.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { EventCodec, Logger } from '../../src/core/ports.ts'
 import { topicNames } from '../../src/core/topics.ts'
+import type { Tracer } from '../../src/core/trace/tracer.ts'
 import type { TrackingAnswer, TrackingRequest } from '../../src/core/tracking-api.ts'
 import { Secret } from '../../src/core/units.ts'
 import {
@@ -37,7 +38,8 @@ export class CollectorHarness {
   constructor({
     ratePerSource,
     memory = {},
-  }: { ratePerSource?: number; memory?: Partial<CollectorDeps['memory']> } = {}) {
+    tracer,
+  }: { ratePerSource?: number; memory?: Partial<CollectorDeps['memory']>; tracer?: Tracer } = {}) {
     const level = (name: string) => (_fields: object, line: string) => void this.lines.push(`${name}: ${line}`)
     const logger: Logger = {
       isLevelEnabled: () => true,
@@ -56,6 +58,7 @@ export class CollectorHarness {
       topics: this.topics,
       sources: () => this.sources,
       ratePerSource,
+      tracer,
       memory: { bodies: 1_000, records: 1_000_000, ...memory },
     })
     this.service.listening()

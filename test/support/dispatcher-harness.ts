@@ -2,9 +2,10 @@ import { encodeMarks, type Mark } from '../../src/core/deletion/marks.ts'
 import { createRouting } from '../../src/core/delivery/route.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { Message } from '../../src/core/message/message.ts'
-import type { CallResult, EventCodec, LogProducer, WebhookCall } from '../../src/core/ports.ts'
+import type { CallResult, EventCodec, LogProducer, RecordHeaders, WebhookCall } from '../../src/core/ports.ts'
 import type { CanarySettings, DeliverySettings, Destination } from '../../src/core/settings.ts'
 import { tiersOf, topicNames } from '../../src/core/topics.ts'
+import type { Tracer } from '../../src/core/trace/tracer.ts'
 import { type DurationMs, durationMs, type EpochMs, Secret } from '../../src/core/units.ts'
 import { createMarks, type Marks } from '../../src/services/deletion/marks.ts'
 import { createDispatcherService, type DispatcherService } from '../../src/services/dispatcher/service.ts'
@@ -76,6 +77,7 @@ interface Options {
   readonly delivery?: Partial<DeliverySettings>
   /** Where records of attempts go. */
   readonly attemptProducer?: LogProducer
+  readonly tracer?: Tracer
 }
 
 /** The real dispatcher service on a log in memory, a scripted transport and a manual clock. */
@@ -102,7 +104,7 @@ export class DispatcherHarness {
   /** Ends with the process: what its timers still do changes nothing. */
   #life = new AbortController()
 
-  constructor({ destinations = [destination('crm')], answer = () => ok, delivery, attemptProducer }: Options = {}) {
+  constructor({ destinations = [destination('crm')], answer = () => ok, delivery, ...more }: Options = {}) {
     this.destinations = destinations
     const settings: DeliverySettings = {
       timeout: durationMs(5 * second),
@@ -131,7 +133,7 @@ export class DispatcherHarness {
         codec: this.codec,
         encodeInput: input => Buffer.from(JSON.stringify(input)),
         marks: this.marks,
-        attemptProducer,
+        ...more,
         canary: () => this.canary,
         transport: {
           post: (call, onEnd) => {
@@ -188,7 +190,7 @@ export class DispatcherHarness {
     return this.#logger.lines
   }
 
-  write(event: Partial<Event> & { message: Message }): void {
+  write(event: Partial<Event> & { message: Message }, headers: RecordHeaders = {}): void {
     const whole: Event = {
       sourceId: 'web',
       destinationId: undefined,
@@ -197,7 +199,7 @@ export class DispatcherHarness {
       origin: undefined,
       ...event,
     }
-    this.log.write(this.topics.events, this.codec.encode(whole), event.message.userId ?? null)
+    this.log.write(this.topics.events, this.codec.encode(whole), event.message.userId ?? null, headers)
   }
 
   /** Lets time pass; everything that follows from it happens. */

@@ -27,8 +27,8 @@ export interface HttpServer {
   readonly app: FastifyInstance
   readonly connections: Connections
   readonly send: Send
-  /** Our fault: says so, and writes the error to the log. */
-  fail(request: FastifyRequest, reply: FastifyReply, error: unknown): void
+  /** Our fault: says so, and writes the error to the log, with what else is known. */
+  fail(request: FastifyRequest, reply: FastifyReply, error: unknown, known?: object): void
   /** `http://host:port`, with the port that was really taken. */
   start(): Promise<string>
   /** Lets each connection bring one more request, answers what is under way, takes no more; resolves when all connections are closed. */
@@ -65,9 +65,9 @@ export function createHttpServer(deps: Deps): HttpServer {
     else fail(request, reply, error)
   })
 
-  function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+  function fail(request: FastifyRequest, reply: FastifyReply, error: unknown, known: object = {}): void {
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
-    logger.error({ route: request.routeOptions.url, error: message, stack }, 'request failed')
+    logger.error({ route: request.routeOptions.url, ...known, error: message, stack }, 'request failed')
     send(request, reply, problem('internal_error', 'Something went wrong here: send the request again later.'))
   }
 

@@ -4,7 +4,7 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { OperatorApi } from '../../core/operator-api.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings.ts'
-import { traceContextIn } from '../../core/trace/context.ts'
+import { traceContextIn, traceIdOf } from '../../core/trace/context.ts'
 import type { TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { TrackingApi } from '../../core/tracking-api.ts'
 import { type Answer, accepted, ok, problem, refused } from './answers.ts'
@@ -87,7 +87,8 @@ export function createTrackingServer(deps: Deps): TrackingServer {
       return answer
     } catch (error) {
       span.end({}, 'internal_error')
-      throw error
+      fail(request, reply, error, { traceId: traceIdOf(span.context) })
+      return undefined
     }
   }
 

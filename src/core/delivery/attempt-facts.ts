@@ -41,7 +41,7 @@ interface EndedAttempt {
 
 export function attemptFacts(ended: EndedAttempt, now: EpochMs): AttemptFacts {
   const { carried, headers, event, attempt, decision, elapsedMs } = ended
-  const trace = parseTraceparent(carried.firstTrace ?? headers['traceparent'])
+  const trace = parseTraceparent(carried.firstTrace) ?? parseTraceparent(headers['traceparent'])
   return {
     decision: decision.kind,
     ...('reason' in decision && { reason: decision.reason }),

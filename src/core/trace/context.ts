@@ -40,6 +40,9 @@ export function traceContextIn(
   return parsed && { traceparent: formatTraceparent(parsed), tracestate: stateIn(text(headers['tracestate'])) }
 }
 
+/** For the log: 32 hex digits. */
+export const traceIdOf = ({ traceparent }: TraceContext): string | undefined => parseTraceparent(traceparent)?.traceId
+
 /** For a record or a request. */
 export function traceHeaders({ traceparent, tracestate }: TraceContext): RecordHeaders {
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }

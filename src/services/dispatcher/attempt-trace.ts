@@ -1,4 +1,5 @@
 import type { Decision } from '../../core/delivery/decide.ts'
+import { firstStood } from '../../core/delivery/replay.ts'
 import { traceContextIn } from '../../core/trace/context.ts'
 import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { Delivery } from './delivery.ts'
@@ -19,8 +20,9 @@ export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
   const { record } = of
   const written = traceContextIn(record.headers)
   const { origin } = carried
-  const isOwnRecord =
-    origin.offset === record.offset && origin.partition === record.partition && origin.topic === record.topic
+  const isParked =
+    origin.offset !== record.offset || origin.partition !== record.partition || origin.topic !== record.topic
+  const isLater = isParked || firstStood(record) !== record
   const first = traceContextIn({ traceparent: carried.firstTrace })
   const span = tracer.start({
     name: `deliver ${carried.destination}`,
@@ -36,7 +38,7 @@ export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
       'hookline.destination': carried.destination,
       'hookline.attempt': carried.attempt + 1,
     },
-    ...(isOwnRecord ? { parent: written } : { follows: first ?? written }),
+    ...(isLater ? { follows: first ?? written } : { parent: written }),
   })
   const { context } = span
   // For those that follow, whether it is kept or not: they are not to be decided anew.

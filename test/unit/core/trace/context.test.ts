@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals'
+import { parseTraceparent, traceContextIn, traceHeaders, traceIdOf } from '../../../../src/core/trace/context.ts'
+import { traceparent } from '../../../support/recorded-spans.ts'
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+const spanId = '00f067aa0ba902b7'
+const good = `00-${traceId}-${spanId}-01`
+
+describe('traceparent (W3C Trace Context, 3.2)', () => {
+  it.each([
+    ['kept by whoever began it', good, { traceId, spanId, isSampled: true }],
+    ['not kept', `00-${traceId}-${spanId}-00`, { traceId, spanId, isSampled: false }],
+    ['flags of later versions beside', `00-${traceId}-${spanId}-03`, { traceId, spanId, isSampled: true }],
+    ['such flags alone', `00-${traceId}-${spanId}-fe`, { traceId, spanId, isSampled: false }],
+    ['a later version', `01-${traceId}-${spanId}-01`, { traceId, spanId, isSampled: true }],
+    ['a later version that says more', `cc-${traceId}-${spanId}-01-what`, { traceId, spanId, isSampled: true }],
+  ])('%s', (_, text, expected) => expect(parseTraceparent(text)).toEqual(expected))
+
+  it.each([
+    ['none', undefined],
+    ['nothing', ''],
+    ['the version that there is not', `ff-${traceId}-${spanId}-01`],
+    ['version 00 that says more', `${good}-what`],
+    ['a later version that goes on without a dash', `01-${traceId}-${spanId}-01what`],
+    ['no trace', `00-${'0'.repeat(32)}-${spanId}-01`],
+    ['no span', `00-${traceId}-${'0'.repeat(16)}-01`],
+    ['capitals', good.toUpperCase()],
+    ['a short trace', `00-${traceId.slice(1)}-${spanId}-01`],
+    ['no flags', `00-${traceId}-${spanId}`],
+    ['no digits', `00-${'g'.repeat(32)}-${spanId}-01`],
+    ['two of them, as Node joins them', `${good}, ${good}`],
+    ['white space', ` ${good}`],
+    ['a line after it', `${good}\n`],
+  ])('does not count: %s', (_, text) => expect(parseTraceparent(text)).toBeUndefined())
+})
+
+describe('the place that headers name', () => {
+  const other = { baggage: 'user=somebody', b3: `${traceId}-${spanId}-1`, cookie: 'a=b' }
+
+  it.each<[string, Record<string, string | string[]>, object | undefined]>([
+    [
+      'nothing but the two',
+      { ...other, traceparent: good, tracestate: 'v=1' },
+      { traceparent: good, tracestate: 'v=1' },
+    ],
+    ['without a state', { traceparent: good }, { traceparent: good }],
+    ['a state alone is none', { ...other, tracestate: 'v=1' }, undefined],
+    ['a state of a broken one is none', { traceparent: 'x', tracestate: 'v=1' }, undefined],
+    [
+      'a state that is too long is left out',
+      { traceparent: good, tracestate: `v=${'1'.repeat(511)}` },
+      { traceparent: good },
+    ],
+    [
+      'the longest state',
+      { traceparent: good, tracestate: 'v'.repeat(512) },
+      { traceparent: good, tracestate: 'v'.repeat(512) },
+    ],
+    ['a state that no header may hold', { traceparent: good, tracestate: 'v=1\r\nX-Evil: 1' }, { traceparent: good }],
+    ['a state of other characters', { traceparent: good, tracestate: 'v=ü' }, { traceparent: good }],
+    ['an empty state', { traceparent: good, tracestate: '' }, { traceparent: good }],
+    ['a list', { traceparent: [good, good] }, undefined],
+    ['of a later version, as ours', { traceparent: `cc-${traceId}-${spanId}-01-more` }, { traceparent: good }],
+    ['none', other, undefined],
+  ])('%s', (_, headers, expected) => {
+    const context = traceContextIn(headers)
+    expect(context).toEqual(expected)
+    if (context !== undefined) expect(traceHeaders(context)).toStrictEqual(expected)
+  })
+
+  it('has the id that the log shows', () => {
+    expect(traceIdOf({ traceparent: good })).toBe(traceId)
+    expect(traceIdOf({ traceparent: traceparent('0') })).toBeUndefined()
+  })
+})

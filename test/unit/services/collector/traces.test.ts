@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals'
+import { CollectorHarness } from '../../../support/collector-harness.ts'
+import { RecordedSpans, traceparent } from '../../../support/recorded-spans.ts'
+
+const batch = { batch: ['u1', 'u2'].map(userId => ({ type: 'track', userId, event: 'Opened' })) }
+const trace = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
+
+describe('an append', () => {
+  it('is a part of its request, and all records of the request name it', async () => {
+    const spans = new RecordedSpans(0)
+    const harness = new CollectorHarness({ tracer: spans.tracer })
+    await harness.answered(batch, { trace })
+    const [append, ...more] = spans.all
+    expect(more).toEqual([])
+    expect(append).toMatchObject({
+      ...{ name: 'send hookline.events', kind: 'producer', traceId: 'a'.repeat(32), parent: 'a'.repeat(16) },
+      hasFailed: false,
+      facts: {
+        'messaging.destination.name': 'hookline.events',
+        'messaging.batch.message_count': 2,
+        'hookline.source': 'web',
+      },
+    })
+    const headers = { traceparent: `00-${append?.traceId}-${append?.spanId}-01`, tracestate: 'vendor=1' }
+    expect(harness.producer.records(harness.topics.events).map(record => record.headers)).toEqual([headers, headers])
+  })
+
+  it('that Kafka does not take says so', async () => {
+    const spans = new RecordedSpans()
+    const harness = new CollectorHarness({ tracer: spans.tracer })
+    harness.request(batch, { trace })
+    await harness.settle()
+    harness.producer.answer(new Error('no leader'))
+    await harness.settle()
+    expect(spans.all).toEqual([expect.objectContaining({ hasFailed: true })])
+    expect(spans.all[0]?.facts).toMatchObject({ 'error.type': 'failed' })
+  })
+
+  it('of nothing is none', async () => {
+    const spans = new RecordedSpans()
+    const harness = new CollectorHarness({ tracer: spans.tracer })
+    await harness.answered({ batch: [{ type: 'track' }] }, { trace })
+    expect(spans.all).toEqual([])
+  })
+
+  it('that is not kept is told on all the same: whoever began the trace has decided', async () => {
+    const spans = new RecordedSpans()
+    const harness = new CollectorHarness({ tracer: spans.tracer })
+    const unkept = { traceparent: traceparent('b', '00') }
+    await harness.answered(batch, { trace: unkept })
+    expect(spans.all).toEqual([])
+    expect(harness.producer.records(harness.topics.events)[0]?.headers).toEqual(unkept)
+  })
+})
+
+it('without traces a record has no headers', async () => {
+  const harness = new CollectorHarness()
+  await harness.answered(batch)
+  expect(harness.producer.records(harness.topics.events).map(({ headers }) => headers)).toEqual([{}, {}])
+})

@@ -1,0 +1,208 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Destination } from '../../../../src/core/settings.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { answered, DispatcherHarness, destination } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+import { RecordedSpans, traceparent } from '../../../support/recorded-spans.ts'
+
+const theirs = traceparent('a')
+const minute = 60_000
+/** What a sender's instrumentation may leave on a record. */
+const everything = {
+  traceparent: theirs,
+  tracestate: 'vendor=1',
+  baggage: 'user=somebody',
+  b3: `${'a'.repeat(32)}-${'a'.repeat(16)}-1`,
+  'x-b3-traceid': 'a'.repeat(32),
+  'x-b3-spanid': 'a'.repeat(16),
+  'x-b3-sampled': '1',
+  'uber-trace-id': 'a:b:0:1',
+  'X-Amzn-Trace-Id': 'Root=1',
+}
+/** What a request may have, by the contract; a static header of the webhook's besides. */
+const promised = ['User-Agent', 'Content-Type', 'Accept', 'Accept-Encoding', 'X-Message-Id'].sort()
+
+function crm(...traceHeaders: boolean[]): Destination {
+  const { webhooks, ...rest } = destination('crm')
+  const [first] = webhooks
+  return {
+    ...rest,
+    webhooks: traceHeaders.map((asked, index) => ({
+      ...first!,
+      ...{ label: String(index), url: `https://${index}.example.com/`, urlHash: String(index).repeat(8) },
+      traceHeaders: asked,
+    })),
+  }
+}
+
+const started = (
+  spans: RecordedSpans | undefined,
+  statuses: readonly number[] = [200],
+  destinations = [crm(false)],
+) => {
+  let made = 0
+  const answer = () => answered(statuses[Math.min(made++, statuses.length - 1)]!)
+  return DispatcherHarness.started({ ...(spans && { tracer: spans.tracer }), destinations, answer })
+}
+
+describe('an attempt', () => {
+  it('right from the event is a part of the trace that the event names, its calls are parts of it', async () => {
+    const spans = new RecordedSpans(0)
+    const harness = await started(spans, [200], [crm(false, false)])
+    harness.write({ message: trackMessage('m1') }, everything)
+    await harness.advance(minute)
+
+    const [attempt] = spans.of('consumer')
+    expect(attempt).toMatchObject({
+      ...{ name: 'deliver crm', traceId: 'a'.repeat(32), parent: 'a'.repeat(16), links: [], hasFailed: false },
+      facts: {
+        ...{ 'messaging.system': 'kafka', 'messaging.operation.type': 'process', 'messaging.message.id': 'm1' },
+        ...{ 'messaging.destination.name': 'hookline.events', 'messaging.kafka.offset': 0 },
+        ...{ 'hookline.source': 'web', 'hookline.destination': 'crm', 'hookline.attempt': 1 },
+        'hookline.decision': 'delivered',
+      },
+    })
+    expect(spans.of('client')).toEqual(
+      ['0', '1'].map(label =>
+        expect.objectContaining({
+          ...{ name: 'POST', traceId: attempt?.traceId, parent: attempt?.spanId, hasFailed: false },
+          facts: { 'http.request.method': 'POST', 'hookline.webhook': label, 'http.response.status_code': 200 },
+        }),
+      ),
+    )
+  })
+
+  it('that follows another is a trace of its own, linked to the first one; all have one id in the log', async () => {
+    const spans = new RecordedSpans(0)
+    const harness = await started(spans, [503, 500, 200])
+    harness.write({ message: trackMessage('m1') }, { traceparent: theirs })
+    await harness.advance(5 * minute)
+
+    const [first, second, third] = spans.of('consumer')
+    expect(first).toMatchObject({ parent: 'a'.repeat(16), links: [], hasFailed: true })
+    expect(first?.facts).toMatchObject({
+      'hookline.decision': 'retried',
+      'hookline.reason': 'http_5xx',
+      'error.type': 'http_5xx',
+    })
+    for (const [index, follower] of [second, third].entries()) {
+      expect(follower).toMatchObject({ parent: undefined, links: [first?.spanId] })
+      expect(follower?.facts).toMatchObject({ 'hookline.attempt': index + 2 })
+    }
+    expect(new Set([first, second, third].map(span => span?.traceId)).size).toBe(3)
+    const lines = harness.lines.filter(({ line }) => line === 'delivery attempted')
+    expect(lines.map(({ fields }) => fields['traceId'])).toEqual(Array(3).fill('a'.repeat(32)))
+  })
+
+  it.each([
+    ['kept: its retries are', 1, 2],
+    ['not kept: nor are its retries', 0, 0],
+  ])('of an event without a trace begins one; %s', async (_, sample, kept) => {
+    const spans = new RecordedSpans(sample)
+    const harness = await started(spans, [503, 200])
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(5 * minute)
+    const attempts = spans.of('consumer')
+    expect(attempts).toHaveLength(kept)
+    if (kept > 0) expect(attempts[1]?.links).toEqual([attempts[0]?.spanId])
+    expect(harness.log.records(harness.topics.retry(durationMs(10_000)))[0]?.headers['first-traceparent']).toMatch(
+      sample === 1 ? /-01$/ : /-00$/,
+    )
+  })
+
+  it('after a restart is still linked to the first one', async () => {
+    const spans = new RecordedSpans()
+    const harness = await started(spans, [503, 200])
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(5_000)
+    await harness.restart()
+    await harness.advance(minute)
+    const [first, second] = spans.of('consumer')
+    expect(second?.links).toEqual([first?.spanId])
+  })
+
+  it('of what was put back is a trace of its own, linked to what the event names', async () => {
+    const spans = new RecordedSpans(0)
+    const harness = await started(spans)
+    const headers = { traceparent: theirs, 'replay-of': 'hookline.events/3/41/1795248000000' }
+    harness.write({ message: trackMessage('m1') }, headers)
+    await harness.advance(minute)
+    expect(spans.of('consumer')).toEqual([expect.objectContaining({ parent: undefined, links: ['a'.repeat(16)] })])
+  })
+
+  it('says nothing of users, URLs, or what messages say', async () => {
+    const spans = new RecordedSpans()
+    const harness = await started(spans, [503, 200])
+    harness.write({ message: trackMessage('m1', { userId: 'somebody' }) })
+    await harness.advance(minute)
+    expect(spans.all).toHaveLength(4)
+    expect(JSON.stringify(spans.all)).not.toMatch(/somebody|example\.com|Order/)
+  })
+})
+
+describe('what an endpoint is told of a trace', () => {
+  it.each<[string, RecordedSpans | undefined]>([
+    ['while there are traces', new RecordedSpans()],
+    ['while there are none', undefined],
+  ])('nothing, whatever headers the record had, also on retries: %s', async (_, spans) => {
+    const harness = await started(spans, [503, 200])
+    harness.write({ message: trackMessage('m1') }, everything)
+    await harness.advance(minute)
+    expect(harness.calls).toHaveLength(2)
+    for (const { call } of harness.calls) expect(Object.keys(call.headers).sort()).toEqual(promised)
+  })
+
+  it('exactly traceparent and tracestate, where it asked for them: of the call, on retries too', async () => {
+    const spans = new RecordedSpans()
+    const harness = await started(spans, [503], [crm(true, false)])
+    harness.write({ message: trackMessage('m1') }, everything)
+    await harness.advance(15_000)
+    const [asked, other, again] = harness.calls.map(({ call }) => call.headers)
+    expect(Object.keys(asked!).sort()).toEqual([...promised, 'traceparent', 'tracestate'].sort())
+    expect(Object.keys(other!).sort()).toEqual(promised)
+    // A trace of its own has no vendors' state.
+    expect(Object.keys(again!).sort()).toEqual([...promised, 'traceparent'].sort())
+    const calls = spans.of('client').filter(({ facts }) => facts['hookline.webhook'] === '0')
+    expect([asked, again].map(headers => headers?.['traceparent'])).toEqual(
+      calls.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`),
+    )
+    expect(asked?.['tracestate']).toBe('vendor=1')
+  })
+
+  it('that a trace is not kept, so that it keeps none of it either', async () => {
+    const harness = await started(new RecordedSpans(), [200], [crm(true)])
+    harness.write({ message: trackMessage('m1') }, { traceparent: traceparent('c', '00') })
+    await harness.advance(minute)
+    expect(harness.calls[0]?.call.headers['traceparent']).toBe(traceparent('c', '00'))
+  })
+
+  it('nothing without traces, even if it asks', async () => {
+    const harness = await started(undefined, [200], [crm(true)])
+    harness.write({ message: trackMessage('m1') }, everything)
+    await harness.advance(minute)
+    expect(Object.keys(harness.calls[0]!.call.headers).sort()).toEqual(promised)
+  })
+})
+
+describe('records', () => {
+  it('on retry and dead-letter topics keep what others wrote, and name the first attempt', async () => {
+    const spans = new RecordedSpans()
+    const harness = await started(spans, [410])
+    harness.write({ message: trackMessage('m1') }, everything)
+    await harness.advance(5 * 60 * minute)
+    const [deadLetter] = harness.log.records(harness.topics.deadLetter)
+    expect(deadLetter?.headers).toMatchObject(everything)
+    const [first] = spans.of('consumer')
+    expect(deadLetter?.headers['first-traceparent']).toBe(`00-${first?.traceId}-${first?.spanId}-01`)
+  })
+
+  it('without traces have no header more than before; the log shows the trace that the event names', async () => {
+    const harness = await started(undefined, [503, 200])
+    harness.write({ message: trackMessage('m1') }, { traceparent: theirs })
+    await harness.advance(minute)
+    const [parked] = harness.log.records(harness.topics.retry(durationMs(10_000)))
+    expect(Object.keys(parked!.headers)).not.toContain('first-traceparent')
+    const ids = harness.lines.filter(({ line }) => line === 'delivery attempted').map(({ fields }) => fields['traceId'])
+    expect(ids).toEqual(['a'.repeat(32), 'a'.repeat(32)])
+  })
+})
