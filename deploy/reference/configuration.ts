@@ -92,6 +92,8 @@ function typeOf(node: Node): string {
       return typeof additionalProperties === 'object' ? 'mapping of texts' : 'mapping'
     case 'integer':
       return `whole number${bounds(node.minimum, node.maximum)}`
+    case 'number':
+      return `number${bounds(node.minimum, node.maximum)}`
     case 'boolean':
       return '`true`, `false`'
     default:

@@ -26,6 +26,7 @@ import { MarkWrites } from '../../../src/services/deletion/mark-writes.ts'
 import { carriedOf, duration, recordOf, start } from '../../support/deliveries.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { checkout } from '../../support/pages.ts'
+import { traceparent } from '../../support/recorded-spans.ts'
 import { ScriptedProducer } from '../../support/scripted-producer.ts'
 
 /* schemas/asyncapi.yaml against the specification of AsyncAPI, and against what the code writes. */
@@ -134,10 +135,16 @@ describe('headers are those that the code writes', () => {
     outcomes: 'http_4xx,http_5xx',
     refusedWebhooks: ['0badcafe'],
     reason: 'http_5xx',
+    firstTrace: traceparent('a'),
   })
   const event = recordOf({ key: Buffer.from('u-17') })
+  const traced = { ...event, headers: { traceparent: traceparent('a'), tracestate: 'vendor=1' } }
 
-  it('retry', () => expectHeaders('retry', [retryRecord(event, carried)]))
+  it('retry', () =>
+    expectHeaders(
+      'retry',
+      [carriedOf(), carried].map(each => retryRecord(event, each)),
+    ))
 
   it('deadLetter', () =>
     expectHeaders('deadLetter', [
@@ -157,7 +164,7 @@ describe('headers are those that the code writes', () => {
   it('event, put back', () => {
     const topics = topicNames('hookline')
     const dead = recordOf({
-      ...deadLetterRecord(event, undefined, 'undecodable'),
+      ...deadLetterRecord(traced, undefined, 'undecodable'),
       topic: topics.deadLetter,
       partition: 0,
     })
@@ -230,13 +237,10 @@ describe('JSON values are those that the code writes', () => {
   })
 
   it('attempt', () => {
+    const of = { destination: 'crm', source: 'web', messageId: 'm-1', traceId: 'a'.repeat(32), type: 'track' } as const
     const facts: AttemptFacts = {
+      ...of,
       decision: 'delivered',
-      destination: 'crm',
-      source: 'web',
-      messageId: 'm-1',
-      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
-      type: 'track',
       attempt: 1,
       outcomes: { 0: 'delivered' },
       elapsedMs: 21,

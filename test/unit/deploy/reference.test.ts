@@ -43,6 +43,7 @@ describe('configuration.md', () => {
       'payload',
       'audiences',
       'canary',
+      'traces',
     ]
     const keys = pathsOf(configurationJsonSchema() as Node, '').filter(key => key !== '$schema')
     const rows = [...configuration.matchAll(/^\| `([^`]+)`/gm)].map(([, key]) => key)

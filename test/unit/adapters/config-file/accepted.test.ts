@@ -82,7 +82,9 @@ describe('a configuration that is fine', () => {
           sources: ['web'],
           secrets: [],
           // printf %s https://crm.example.com/hooks | sha256sum
-          webhooks: [{ label: '0', url: 'https://crm.example.com/hooks', urlHash: '49dc19e4', headers: {}, traceHeaders: false }],
+          webhooks: [
+            { label: '0', url: 'https://crm.example.com/hooks', urlHash: '49dc19e4', headers: {}, traceHeaders: false },
+          ],
         },
       ],
       audiences: { emitPerSecond: 500, list: [] },
@@ -112,6 +114,7 @@ describe('a configuration that is fine', () => {
     expect(settings.network).toEqual({ allow: ['10.0.0.0/8', 'fd00::/8'], ports: [443, 8443], ca })
     expect(settings.delivery).toMatchObject({ timeout: 2_500, schedule: [10_000, 10_000, 90_000], ordering: 'none' })
     expect(settings.delivery.transport).toBe('undici')
+    expect(settings.traces).toEqual({ endpoint: 'http://traces:4318', sample: 0.25 })
     expect(settings.payload).toMatchObject({ userAgent: 'Acme', messageIdHeader: false, anonymousId: 'always' })
     expect(settings.sources.map(({ writeKey }) => writeKey)).toEqual([secret('web-key'), secret('app-key')])
     expect(settings.destinations.slice(0, 2)).toMatchObject([
@@ -123,7 +126,12 @@ describe('a configuration that is fine', () => {
           { label: '1', url: 'https://10.1.2.3:8443/hooks?token=crm-query' },
         ],
       },
-      { id: 'warehouse', enabled: false, secrets: [secret('new-secret'), secret('schlüssel')] },
+      {
+        id: 'warehouse',
+        enabled: false,
+        secrets: [secret('new-secret'), secret('schlüssel')],
+        webhooks: [{ traceHeaders: true }],
+      },
     ])
     expect(files).toContain('secrets/old')
   })
@@ -165,7 +173,14 @@ describe('a configuration that is fine', () => {
 describe('the environment', () => {
   it('is put in after the file is parsed, once, with the type that the schema wants', async () => {
     const injected = `x"}, y: [z \${HOST}`
-    const env = { BROKERS: 'kafka-1:9092, kafka-2:9092', HOST: 'registry', N: '6', SECRET: '123', EMPTY: '' }
+    const env = {
+      BROKERS: 'kafka-1:9092, kafka-2:9092',
+      HOST: 'registry',
+      N: '6',
+      SECRET: '123',
+      EMPTY: '',
+      SAMPLE: '0.5',
+    }
     const { settings } = await load('environment.yaml', { ...env, INJECTED: injected })
     expect(settings.kafka).toMatchObject({
       brokers: ['kafka-1:9092', 'kafka-2:9092'],
@@ -174,6 +189,7 @@ describe('the environment', () => {
     expect(settings.registry.url).toBe(`http://registry:8081/\${HOST}`)
     expect(settings.topics).toEqual({ prefix: 'hookline', partitions: 6, replicationFactor: 1 })
     expect(settings.payload.messageIdHeader).toBe(false)
+    expect(settings.traces).toEqual({ endpoint: undefined, sample: 0.5 })
     expect(settings.sources[0]?.writeKey).toEqual(secret('123'))
     expect(settings.destinations[0]).toMatchObject({ paused: true, secrets: [secret('fallback')] })
     expect(settings.destinations[0]?.webhooks[0]?.headers).toEqual({

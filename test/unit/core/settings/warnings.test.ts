@@ -32,6 +32,16 @@ it.each<[string, object, string[]]>([
     ['destination crm: a shared secret begins or ends with white space'],
   ],
   [
+    'a webhook that asks for traces, without any',
+    { destinations: [{ ...crm, webhooks: [{ ...crm.webhooks[0], id: 'a', traceHeaders: true }] }] },
+    ['destination crm: has traceHeaders (webhook a), but there are no traces'],
+  ],
+  [
+    'the same with traces',
+    { traces: {}, destinations: [{ ...crm, webhooks: [{ ...crm.webhooks[0], traceHeaders: true }] }] },
+    [],
+  ],
+  [
     'everything allowed',
     { network: { allow: ['10.0.0.0/8', '0.0.0.0/0'] } },
     ['network: 0.0.0.0/0 allows every private address'],
