@@ -4,8 +4,9 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { createTraces } from '../../../src/adapters/traces.ts'
 import type { SpanStart } from '../../../src/core/trace/tracer.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { RecordedSpans, traceparent } from '../../support/recorded-spans.ts'
+import { RecordedSpans } from '../../support/recorded-spans.ts'
 import { RecordingLogger } from '../../support/recording-logger.ts'
+import { traceparent } from '../../support/traceparent.ts'
 
 const work: SpanStart = { name: 'work', kind: 'consumer', facts: { 'messaging.system': 'kafka', count: 3 } }
 const theirs = { traceparent: traceparent('a'), tracestate: 'v=1' }

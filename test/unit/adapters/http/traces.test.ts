@@ -1,9 +1,10 @@
 import { afterEach, expect, it } from '@jest/globals'
 import { refusal, type TrackingAnswer } from '../../../../src/core/tracking-api.ts'
 import { startCollector } from '../../../support/collector-cases.ts'
-import { RecordedSpans, traceparent } from '../../../support/recorded-spans.ts'
+import { RecordedSpans } from '../../../support/recorded-spans.ts'
 import { RecordingLogger } from '../../../support/recording-logger.ts'
 import { ScriptedTrackingApi } from '../../../support/scripted-tracking-api.ts'
+import { traceparent } from '../../../support/traceparent.ts'
 
 const open: (() => Promise<void>)[] = []
 afterEach(async () => {

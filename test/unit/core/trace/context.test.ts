@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseTraceparent, traceContextIn, traceHeaders, traceIdOf } from '../../../../src/core/trace/context.ts'
-import { traceparent } from '../../../support/recorded-spans.ts'
+import { traceparent } from '../../../support/traceparent.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const spanId = '00f067aa0ba902b7'

@@ -3,7 +3,8 @@ import type { Destination } from '../../../../src/core/settings.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { answered, DispatcherHarness, destination } from '../../../support/dispatcher-harness.ts'
 import { trackMessage } from '../../../support/messages.ts'
-import { RecordedSpans, traceparent } from '../../../support/recorded-spans.ts'
+import { RecordedSpans } from '../../../support/recorded-spans.ts'
+import { traceparent } from '../../../support/traceparent.ts'
 
 const theirs = traceparent('a')
 const minute = 60_000

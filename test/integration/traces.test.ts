@@ -1,0 +1,109 @@
+import { expect, it } from '@jest/globals'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { Ledger } from '../support/ledger.ts'
+import { OtlpReceiver } from '../support/otlp-receiver.ts'
+import { type Pipeline, startPipeline } from '../support/pipeline.ts'
+import { traceparent } from '../support/traceparent.ts'
+
+const closing = closingAfterEach()
+const kinds = { server: 2, client: 3, producer: 4, consumer: 5 } as const
+/** Whatever a sender's instrumentation may add. */
+const everything = {
+  ...{ traceparent: traceparent('a'), tracestate: 'vendor=1', baggage: 'user=somebody' },
+  ...{ b3: `${'a'.repeat(32)}-${'a'.repeat(16)}-1`, 'x-b3-traceid': 'a'.repeat(32), 'uber-trace-id': 'a:b:0:1' },
+}
+
+/** Two endpoints: one that wants to be told of traces, one that does not; each refuses a message once. */
+async function endpoints() {
+  const [asks, other] = await Promise.all([1, 2].map(() => Ledger.started({ answers: [503, 200] })))
+  return { asks: closing(asks!), other: closing(other!) }
+}
+
+const destinations = ({ asks, other }: { asks: Ledger; other: Ledger }): object[] => [
+  { id: 'asks', sources: ['web'], webhooks: [{ url: asks.url, traceHeaders: true }] },
+  { id: 'other', sources: ['web'], webhooks: [{ url: other.url }] },
+]
+
+async function send(pipeline: Pipeline, collector: string | undefined, headers: Record<string, string>): Promise<void> {
+  const response = await fetch(`${collector}/v1/track`, {
+    method: 'POST',
+    headers: { 'x-write-key': 'web-key', ...headers },
+    body: JSON.stringify({ userId: 'u1', event: 'Opened', messageId: 'm1' }),
+  })
+  expect(await response.json()).toEqual({ success: true })
+  expect(await pipeline.read(pipeline.topics.events)).toHaveLength(1)
+}
+
+const tracing = /trace|baggage|b3/i
+const toldTo = (ledger: Ledger): string[][] =>
+  ledger.requests.map(({ headers }) =>
+    Object.keys(headers)
+      .filter(name => tracing.test(name))
+      .sort(),
+  )
+
+it('a message can be followed from its request to each call, over a retry; only who asks is told', async () => {
+  const receiver = closing(await OtlpReceiver.started())
+  const ledgers = await endpoints()
+  const configuration = {
+    delivery: { schedule: ['1s'] },
+    destinations: destinations(ledgers),
+    // Nothing but what is kept by whoever sends.
+    traces: { endpoint: receiver.url, sample: 0 },
+  }
+  const pipeline = closing(await startPipeline(configuration))
+  const environment = {
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=k',
+  }
+  const service = await pipeline.run(environment)
+  await send(pipeline, service.collector, everything)
+  await Promise.all([ledgers.asks.untilDelivered(1), ledgers.other.untilDelivered(1)])
+  // A request, its append, and for each of two destinations two attempts with a call.
+  await receiver.until(() => receiver.spans.length >= 10)
+
+  const of = (kind: keyof typeof kinds) => receiver.spans.filter(span => span.kind === kinds[kind])
+  const [request] = of('server')
+  const [append] = of('producer')
+  expect(request).toMatchObject({ name: 'POST /v1/track', traceId: 'a'.repeat(32), parentSpanId: 'a'.repeat(16) })
+  expect(append).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: request?.spanId })
+  const [event] = await pipeline.read(pipeline.topics.events)
+  expect(event?.headers).toEqual({ traceparent: `00-${append?.traceId}-${append?.spanId}-01`, tracestate: 'vendor=1' })
+  for (const id of ['asks', 'other']) {
+    const attempts = of('consumer').filter(span => span.attributes['hookline.destination'] === id)
+    const [first, second] = attempts.sort(
+      (a, b) => Number(a.attributes['hookline.attempt']) - Number(b.attributes['hookline.attempt']),
+    )
+    expect(first).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: append?.spanId })
+    expect(second?.traceId).not.toBe(first?.traceId)
+    expect(second?.parentSpanId).toBeUndefined()
+    expect(second?.links).toEqual([expect.objectContaining({ traceId: first?.traceId, spanId: first?.spanId })])
+  }
+  expect(receiver.resources[0]).toMatchObject({ 'service.name': 'hookline', 'deployment.environment.name': 'test' })
+  expect(receiver.headers[0]).toMatchObject({ 'x-key': 'k' })
+
+  expect(toldTo(ledgers.other)).toEqual([[], []])
+  expect(toldTo(ledgers.asks)).toEqual([['traceparent', 'tracestate'], ['traceparent']])
+  const told = ledgers.asks.requests.map(({ headers }) => headers['traceparent'])
+  const calls = of('client').map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`)
+  expect(calls).toEqual(expect.arrayContaining(told))
+  const lines = (await pipeline.log()).filter(({ msg }) => msg === 'delivery attempted')
+  expect(lines.length).toBeGreaterThan(1)
+  expect(new Set(lines.map(({ traceId }) => traceId))).toEqual(new Set(['a'.repeat(32)]))
+})
+
+it.each([
+  ['without traces', {}],
+  ['with a tracing system that is gone', { traces: { endpoint: 'http://127.0.0.1:9', sample: 1 } }],
+])('%s messages are delivered, and nobody who did not ask is told', async (_, more) => {
+  const ledgers = await endpoints()
+  const pipeline = closing(
+    await startPipeline({ delivery: { schedule: ['1s'] }, destinations: destinations(ledgers), ...more }),
+  )
+  const service = await pipeline.run()
+  await send(pipeline, service.collector, everything)
+  await Promise.all([ledgers.asks.untilDelivered(1), ledgers.other.untilDelivered(1)])
+  expect(toldTo(ledgers.other)).toEqual([[], []])
+  if (!('traces' in more)) expect(toldTo(ledgers.asks)).toEqual([[], []])
+  await service.stop()
+})
