@@ -122,6 +122,8 @@ export interface OutgoingRecord {
   readonly headers: RecordHeaders
   /** Where the key alone does not say: else Java-compatible murmur2 of the key. */
   readonly partition?: number
+  /** Asked when its turn comes to be sent; false: it is answered with an error instead. Absent: it may. */
+  readonly maySend?: () => boolean
 }
 
 export interface LogProducer {

@@ -9,8 +9,8 @@ const closing = closingAfterEach()
 const size = Number(process.env['AUDIENCE_MEMBERS'] || 12_000)
 const kills = Number(process.env['AUDIENCE_KILLS'] || 3)
 const changed = size / 100
-/** Milliseconds; a first sync is delivered at more than 500 members a second on any machine. */
-const timeLimit = 120_000 + size * 2
+/** Milliseconds; with all that is killed, 300 members a second are delivered on any machine, also one that is busy with other things. */
+const timeLimit = 120_000 + size * 6
 
 describe('syncs of an audience', () => {
   it(

@@ -57,6 +57,8 @@ export class AudiencesHarness {
   reader: PartitionReader
   /** The topics that each write went to, in order. */
   readonly written: string[] = []
+  /** What is written stays queued in the producer. */
+  isFrozen = false
   /** Writes that are taken before the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY
   readonly #fate: (sent: Sent) => Fate
@@ -181,9 +183,13 @@ export class AudiencesHarness {
 
   /** Takes one write, unless the process is dead by then; its answer is lost when it dies of it. */
   #takeWrite(): boolean {
-    const write = this.isDead ? undefined : this.#pending.shift()
+    const write = this.isDead || this.isFrozen ? undefined : this.#pending.shift()
     if (write === undefined) return false
     const { topic, record, onAck } = write
+    if (record.maySend?.() === false) {
+      onAck(new Error('held back'))
+      return true
+    }
     const answer = (error: Error | undefined): void => {
       if (error === undefined) this.#count(topic, record)
       if (!this.isDead) onAck(error)

@@ -156,11 +156,20 @@ class BatchingProducer implements LogProducer {
   async #drain(name: string, partition: number, lane: Lane): Promise<void> {
     lane.isSending = true
     while (lane.queue.length > 0) {
-      const batch = lane.queue.splice(0, batchLength(lane.queue))
-      for (const { bytes } of batch) lane.bytes -= bytes
-      await this.#send(name, partition, batch)
+      const taken = lane.queue.splice(0, batchLength(lane.queue))
+      for (const { bytes } of taken) lane.bytes -= bytes
+      const batch = this.#withoutHeldBack(taken)
+      if (batch.length > 0) await this.#send(name, partition, batch)
     }
     lane.isSending = false
+  }
+
+  /** A process that was frozen has queued what another one may have written by now, and more after it. */
+  #withoutHeldBack(taken: readonly Queued[]): readonly Queued[] {
+    const held = taken.filter(({ record }) => record.maySend?.() === false)
+    if (held.length === 0) return taken
+    this.#answer(held, new KafkaError('it may not be sent any more', { code: 'HELD_BACK', retriable: true }))
+    return taken.filter(queued => !held.includes(queued))
   }
 
   async #send(name: string, partition: number, batch: readonly Queued[]): Promise<void> {

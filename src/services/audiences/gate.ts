@@ -33,9 +33,14 @@ export class Gate {
     return !shard.revoked
   }
 
-  /** Resolves when something of the partition may be written that belongs to what was started before. False: it is not ours any more. */
+  /** Whether something of the partition may be written that belongs to what was started before. */
+  mayWrite(shard: Shard): boolean {
+    return !shard.revoked && this.#consumer.isConfirmed()
+  }
+
+  /** Resolves when something of the partition may be written. False: it is not ours any more. */
   async toWrite(shard: Shard): Promise<boolean> {
-    while (!shard.revoked && !this.#consumer.isConfirmed()) await this.#release.promise
+    while (!shard.revoked && !this.mayWrite(shard)) await this.#release.promise
     return !shard.revoked
   }
 }

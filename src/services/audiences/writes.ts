@@ -17,9 +17,9 @@ export interface Writes {
   unwritableTopics(): readonly string[]
 }
 
-/** A state of ours must not come after one of the next owner's: each try waits until the group has confirmed us. */
+/** A state of ours must not come after one of the next owner's: each try waits until the group has confirmed us, and it is asked once more when the record is sent. */
 export function createWrites({ gate, ...deps }: Deps): Writes {
-  const { append, unwritableTopics } = createAppends({ ...deps, toWrite: shard => gate.toWrite(shard) })
+  const { append, unwritableTopics } = createAppends({ ...deps, permit: gate })
   return {
     append: (topic, record, shard) => new Promise(resolve => append(topic, record, shard, resolve)),
     unwritableTopics,

@@ -12,8 +12,15 @@ export interface AppendDeps {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
-  /** Resolves when something may be written for a partition; false: it is not ours any more. Absent: as long as it is ours. */
-  readonly toWrite?: (shard: Shard) => Promise<boolean>
+  /** When something may be written for a partition. Absent: as long as it is ours. */
+  readonly permit?: WritePermit
+}
+
+export interface WritePermit {
+  /** Whether it may be now: asked once more when the record is sent. */
+  mayWrite(shard: Shard): boolean
+  /** Resolves when it may be; false: the partition is not ours any more. */
+  toWrite(shard: Shard): Promise<boolean>
 }
 
 /** What is written because of a record of a partition, before that record is done. */
@@ -29,12 +36,13 @@ export interface Appends {
   unacknowledged(): number
 }
 
-export function createAppends({ producer, clock, metrics, logger, toWrite }: AppendDeps): Appends {
+export function createAppends({ producer, clock, metrics, logger, permit }: AppendDeps): Appends {
   /** By topic: how many records wait for it to become writable. */
   const failing = new Map<string, number>()
   let unacknowledged = 0
 
-  function append(topic: string, record: OutgoingRecord, of: Shard, end: (written: boolean) => void): void {
+  function append(topic: string, given: OutgoingRecord, of: Shard, end: (written: boolean) => void): void {
+    const record = permit === undefined ? given : { ...given, maySend: () => permit.mayWrite(of) }
     let isFailing = false
     const finish = (written: boolean): void => {
       unacknowledged--
@@ -46,6 +54,8 @@ export function createAppends({ producer, clock, metrics, logger, toWrite }: App
       if (of.revoked) return finish(false)
       producer.append(topic, record, error => {
         if (error === undefined) return finish(true)
+        // Held back, or as good as that.
+        if (permit?.mayWrite(of) === false) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })
         logger.error({ topic, error: error.message, retryInMs: pauseMs }, 'record not written; its source offset waits')
         if (!isFailing) countFailing(topic, 1)
@@ -54,8 +64,8 @@ export function createAppends({ producer, clock, metrics, logger, toWrite }: App
       })
     }
     const attempt = (pauseMs: number): void => {
-      if (toWrite === undefined) write(pauseMs)
-      else void toWrite(of).then(() => write(pauseMs))
+      if (permit === undefined) write(pauseMs)
+      else void permit.toWrite(of).then(() => write(pauseMs))
     }
     unacknowledged++
     of.started()

@@ -130,3 +130,32 @@ it('an error hits only the records of its request', async () => {
   await linger()
   expect([first.answer, second.answer]).toEqual(['LEADER_NOT_AVAILABLE', 'stored'])
 })
+
+it('what may not be sent any more when its turn comes is answered with that, and nothing of it goes out', async () => {
+  const answers: (() => void)[] = []
+  const { producer, requests, linger } = setUp(
+    request => new Promise(resolve => answers.push(() => resolve(stored(request)))),
+  )
+  let isOurs = true
+  const results: (string | undefined)[] = []
+  const add = (value: string, maySend?: () => boolean): void => {
+    const record = { key: null, value: Buffer.from(value), headers: {}, partition: 0, ...(maySend && { maySend }) }
+    producer.append('topic', record, error => {
+      results.push(error === undefined ? value : `${value} ${(error as Error & { code: string }).code}`)
+    })
+  }
+  add('a', () => isOurs)
+  await linger()
+  // The first is under way, these wait for its answer.
+  add('b', () => isOurs)
+  add('c')
+  add('d', () => isOurs)
+  await linger()
+  isOurs = false
+  answers[0]?.()
+  await settle()
+  answers[1]?.()
+  await settle()
+  expect(requests.map(valuesOf)).toEqual(['a', 'c'])
+  expect(results).toEqual(['a', 'b HELD_BACK', 'd HELD_BACK', 'c'])
+})

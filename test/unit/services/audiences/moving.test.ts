@@ -125,6 +125,28 @@ describe('a partition that moves', () => {
     expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
   })
 
+  it.each([
+    ['the group confirms us again: it is written then', true],
+    ['it is another process’s by then: never', false],
+  ])('what was queued when the process froze is not written when it wakes; %s', async (_, isStillOurs) => {
+    const harness = await AudiencesHarness.started({ fate: () => 'silent' })
+    harness.isFrozen = true
+    harness.write(observed('ann', 1))
+    await harness.advance(0)
+    harness.consumer.confirmed = false
+    harness.isFrozen = false
+    await harness.advance(60_000)
+    expect(harness.written).toEqual([])
+    expect(harness.count(`produceFailures{${harness.topics.memberships}}`)).toBe(0)
+    expect(harness.service.health().ready.filter(({ ok }) => !ok)).toEqual([])
+    if (!isStillOurs) harness.consumer.handlers?.onRevoked([own])
+    harness.consumer.confirmed = true
+    harness.consumer.handlers?.onConfirmed()
+    await harness.advance(1_000)
+    const { events, memberships } = harness.topics
+    expect(harness.written).toEqual(isStillOurs ? [memberships, events, memberships] : [])
+  })
+
   it('that is to be given up: what is sent is written to its end, nothing new is begun; kept after all, it goes on', async () => {
     const harness = await AudiencesHarness.started({ emitPerSecond: 10, fate: () => 'silent' })
     harness.write(...Array.from({ length: 8 }, (_, index) => observed(`user-${index}`, 1)))
