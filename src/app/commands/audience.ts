@@ -11,7 +11,7 @@ const nameOption = ['--name <name>', 'of the audience or computed trait, as in a
 const syncDescription = [
   'Tells Hookline who is in an audience (or who has which value of a computed trait). A list without --partial is all of them: who is not in it is out. With --partial a list only adds, and takes out by the value false (a trait: null).',
   'Each destination is then told what changed for it since it last acknowledged, and only that. A line of the list is a user id; or JSON, {"userId", "value"} or a text or number that is the id; or all of it is CSV, when the first line names a field userId. Gzip is unpacked. However long it is, memory stays small.',
-  'A list that is cut short or has a wrong line takes nobody out. With --wait it ends when everything is delivered, with exit code 1 when something was not; that may take as long as the retries do.',
+  'A list that is cut short or has a wrong line takes nobody out. A pipe does not tell that its writer has failed, so that what came of a full list by then would be all of it: write a file first. With --wait it ends when everything is delivered, with exit code 1 when something was not; that may take as long as the retries do.',
 ].join('\n\n')
 
 /** `hookline audience sync|list|show|drift|reset` */
@@ -61,7 +61,7 @@ export function audienceCommand(io: CommandIo, open: OpenOperatorAccess = openOp
 const examples = {
   sync: [
     "hookline audience sync --name 'First time shopper' --members shoppers.txt --wait",
-    `psql -Atc 'select id from shoppers' | hookline audience sync --name 'First time shopper' --members -`,
+    `psql -Atc 'select id from shoppers' -o shoppers.txt && hookline audience sync --name 'First time shopper' --members shoppers.txt`,
     "hookline audience sync --name 'Lifetime value' --members changed.csv --partial",
   ],
   list: ['hookline audience list', "hookline audience list --json | jq '.audiences[].name'"],
