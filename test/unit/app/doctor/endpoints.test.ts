@@ -5,7 +5,13 @@ import { destination } from '../../../support/dispatcher-harness.ts'
 
 const at = (id: string, urls: readonly string[], change: Partial<Destination> = {}): Destination =>
   destination(id, {
-    webhooks: urls.map((url, index) => ({ label: String(index), url, urlHash: '00000000', headers: {}, traceHeaders: false })),
+    webhooks: urls.map((url, index) => ({
+      label: String(index),
+      url,
+      urlHash: '00000000',
+      headers: {},
+      traceHeaders: false,
+    })),
     ...change,
   })
 const told = (...destinations: Destination[]): string[] => endpointsOf(destinations).map(({ which }) => which)
