@@ -95,7 +95,7 @@ describe('a gauge of what may go', () => {
 describe('what is there from the start, as 0', () => {
   it.each([
     { name: 'hookline_drops_total', series: 5, why: 'all values of its label are known' },
-    { name: 'hookline_commits_total', series: 4, why: 'all values of both labels are known' },
+    { name: 'hookline_commits_total', series: 6, why: 'all values of both labels are known' },
     { name: 'hookline_deliveries_total', series: 0, why: 'destinations are not known' },
     { name: 'hookline_audience_inputs_total', series: 0, why: 'they would be a hundred' },
   ])('$name: $series, since $why', async ({ name, series }) => {

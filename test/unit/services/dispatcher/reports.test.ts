@@ -104,7 +104,7 @@ describe('a delete is reported for each destination', () => {
     expect(harness.count('drops{disabled}')).toBe(1)
   })
 
-  it.each<[string, Partial<Destination>[], string[], deadLetters: number, source?: string]>([
+  it.each<[string, Partial<Destination>[], string[], deadLetters: number, source: string]>([
     [
       'its source is gone: it waits as a dead letter',
       [{}, {}],
@@ -112,10 +112,10 @@ describe('a delete is reported for each destination', () => {
       1,
       'gone',
     ],
-    ['its source is connected to nothing', [], ['crm no_destination', 'erp no_destination'], 0],
-    ['one was removed', [{}], ['crm delivered', 'erp no_destination'], 0],
-    ['one was disconnected', [{}, { sources: ['app'] }], ['crm delivered', 'erp no_destination'], 0],
-    ['one was disconnected, one switched off', [{ enabled: false }], ['crm disabled', 'erp no_destination'], 0],
+    ['its source is connected to nothing', [], ['crm no_destination', 'erp no_destination'], 0, 'web'],
+    ['one was removed', [{}], ['crm delivered', 'erp no_destination'], 0, 'web'],
+    ['one was disconnected', [{}, { sources: ['app'] }], ['crm delivered', 'erp no_destination'], 0, 'web'],
+    ['one was disconnected, one switched off', [{ enabled: false }], ['crm disabled', 'erp no_destination'], 0, 'web'],
   ])('also when %s before it was routed', async (_, given, expected, deadLetters, source) => {
     const destinations = given.map((override, index) => destination(['crm', 'erp'][index] as string, override))
     const harness = await DispatcherHarness.started({ destinations })
