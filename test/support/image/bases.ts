@@ -31,11 +31,11 @@ export function buildBase(root: string): Base {
   const npm = dirname(dirname(realpathSync(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim())))
   const cache = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim()
   mkdirSync(cache, { recursive: true })
-  binds.push([dirname(node), '/opt/node'], [npm, '/opt/npm'], [cache, '/root/.npm'])
+  binds.push([dirname(node), '/opt/node'], [npm, '/opt/npm'], [cache, '/home/build/.npm'])
   for (const [, inside] of binds) mkdirSync(join(root, inside), { recursive: true })
   for (const each of ['proc', 'tmp', 'opt/bin']) mkdirSync(join(root, each), { recursive: true })
   const settings = join(homedir(), '.npmrc')
-  if (existsSync(settings)) cpSync(settings, join(root, 'root/.npmrc'))
+  if (existsSync(settings)) cpSync(settings, join(root, 'home/build/.npmrc'))
   writeFileSync(join(root, 'opt/bin/npm'), '#!/bin/sh\nexec node /opt/npm/bin/npm-cli.js "$@"\n', { mode: 0o755 })
   const passedOn = Object.entries(process.env).filter(([name]) =>
     /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_\w+)$/i.test(name),
@@ -45,7 +45,7 @@ export function buildBase(root: string): Base {
     binds,
     environment: {
       ...(Object.fromEntries(passedOn) as Record<string, string>),
-      HOME: '/root',
+      HOME: '/home/build',
       PATH: '/opt/node:/opt/bin:/usr/bin:/bin',
     },
   }
