@@ -3,8 +3,12 @@ import { findOrStartInfrastructure } from '../../deploy/local/infrastructure.ts'
 /** Where the setup leaves what the teardown has to do: jest loads the two apart. */
 export const held = globalThis as typeof globalThis & { stopInfrastructure?: () => Promise<void> }
 
-/** A test of a member that dies need not wait for Kafka's shortest session of six seconds. */
-const forTests = { 'group.min.session.timeout.ms': '500' }
+const forTests = {
+  // A test of a member that dies need not wait for Kafka's shortest session of six seconds.
+  'group.min.session.timeout.ms': '500',
+  // Nobody restarts this broker. A machine that stands still for seconds must not take all leaders away from under the tests.
+  'broker.session.timeout.ms': '60000',
+}
 
 /** Jest's globalSetup: one Kafka and one schema registry for the run, which the suites find in KAFKA_BROKERS and SCHEMA_REGISTRY_URL. */
 export default async function startInfrastructure(): Promise<void> {

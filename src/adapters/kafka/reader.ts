@@ -1,6 +1,6 @@
-import type { Clock, Logger, PartitionReader, TopicReader } from '../../core/ports.ts'
+import type { Clock, Logger, PartitionReader, TopicPartition, TopicReader } from '../../core/ports.ts'
 import type { KafkaClient } from './client.ts'
-import { codeOfThrown, kafkaError } from './errors.ts'
+import { codeOfThrown, KafkaError, kafkaError } from './errors.ts'
 import {
   clusterOf,
   type Fetched,
@@ -49,7 +49,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
   return {
     readToEnd: (topic, onRecord) =>
       asked(topic, async (cluster, partitions) => {
-        const ranges = await Promise.all(partitions.map(partition => rangeOf(cluster, topic, partition)))
+        const ranges = await Promise.all(partitions.map(partition => rangeFound(deps, cluster, { topic, partition })))
         let count = 0
         for (const range of ranges)
           count += await readPartition(deps, cluster, range, message =>
@@ -57,17 +57,31 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
           )
         return count
       }),
-    readPartition: ({ topic, partition }, onRecord) =>
-      asked(topic, async cluster =>
-        readPartition(
-          deps,
-          cluster,
-          { ...(await rangeOf(cluster, topic, partition)), maxBytes: partitionBytes },
-          message => onRecord(viewOf(topic, partition, message)),
+    readPartition: (of, onRecord) =>
+      asked(of.topic, async cluster =>
+        readPartition(deps, cluster, { ...(await rangeFound(deps, cluster, of)), maxBytes: partitionBytes }, message =>
+          onRecord(viewOf(of.topic, of.partition, message)),
         ),
       ),
-    endOf: ({ topic, partition }) => asked(topic, async cluster => (await rangeOf(cluster, topic, partition)).end),
+    endOf: of => asked(of.topic, async cluster => (await rangeFound(deps, cluster, of)).end),
   }
+}
+
+/** Nobody can say where a log ends while its leader is being elected. @throws KafkaError when patience is over. */
+async function rangeFound(deps: ReaderDeps, cluster: Cluster, of: TopicPartition, attempt = 0): Promise<Range> {
+  try {
+    return await rangeOf(cluster, of.topic, of.partition)
+  } catch (error) {
+    if (!(error instanceof KafkaError && error.retriable) || attempt >= patience) throw error
+    deps.logger.debug({ ...of, code: error.code }, 'ends of the log not found, trying again')
+    await recover(deps.clock, cluster, attempt)
+    return rangeFound(deps, cluster, of, attempt + 1)
+  }
+}
+
+async function recover(clock: Clock, cluster: Cluster, attempt: number): Promise<void> {
+  await new Promise<void>(resolve => clock.after(retryAfter(attempt), resolve))
+  await cluster.refreshMetadata().catch(() => undefined)
 }
 
 async function readPartition(
@@ -97,7 +111,7 @@ async function readPartition(
 
 /** After a failure it has waited already. @throws KafkaError when patience is over. */
 async function fetchOrWait(
-  { clock, logger }: ReaderDeps,
+  deps: ReaderDeps,
   cluster: Cluster,
   range: Reading,
   position: number,
@@ -112,11 +126,10 @@ async function fetchOrWait(
   } catch (error) {
     const code = codeOfThrown(error)
     if (attempt >= patience) throw kafkaError(`${topic}/${partition} cannot be read`, error)
-    logger.debug({ topic, partition, position, code }, 'fetch failed, trying again')
-    await new Promise<void>(resolve => clock.after(retryAfter(attempt), resolve))
-    await cluster.refreshMetadata().catch(() => undefined)
+    deps.logger.debug({ topic, partition, position, code }, 'fetch failed, trying again')
+    await recover(deps.clock, cluster, attempt)
     // Deleted while we read, by retention: on with what is left.
-    const left = code === 'OFFSET_OUT_OF_RANGE' ? (await rangeOf(cluster, topic, partition)).beginning : position
+    const left = code === 'OFFSET_OUT_OF_RANGE' ? (await rangeFound(deps, cluster, range)).beginning : position
     return { records: [], next: Math.max(position, left) }
   }
 }

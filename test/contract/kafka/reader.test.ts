@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
+import type { KafkaClient } from '../../../src/adapters/kafka/client.ts'
+import { type Cluster, internal } from '../../../src/adapters/kafka/internals.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import type { LogRecord, PartitionReader, TopicReader } from '../../../src/core/ports.ts'
 import { silent } from '../../support/silent-logger.ts'
@@ -179,6 +181,15 @@ describe('readToEnd', () => {
     expect(readers).toEqual([])
   })
 
+  it('asks again for the ends of a log whose leader is not known for a moment', async () => {
+    const topic = await newTopic({ partitions: 2 })
+    await appendAll(producer(), topic, numbered(10))
+    const { client, refused } = withoutLeader(3)
+    const reading = createReader({ kafka: client, clock: systemClock, logger: silent })
+    expect(await reading.readToEnd(topic, () => undefined)).toBe(10)
+    expect(refused()).toBe(3)
+  })
+
   it('names a missing topic, and says when no broker answers', async () => {
     const topic = uniqueName()
     await expect(read(topic)).rejects.toMatchObject({ code: 'TOPIC_MISSING', message: `topic ${topic} does not exist` })
@@ -186,6 +197,31 @@ describe('readToEnd', () => {
     await expect(nowhere).rejects.toMatchObject({ name: 'KafkaError', code: 'ECONNREFUSED' })
   })
 })
+
+/** A broker is told of its new partitions after the clients are: so many questions for ends are answered as it does then. */
+function withoutLeader(times: number): { client: KafkaClient; refused: () => number } {
+  const { createErrorFromCode: errorOf } = internal<{ createErrorFromCode(code: number): Error }>('protocol/error')
+  const notLeader = 6
+  const client = kafka()
+  let refused = 0
+  const consumer: KafkaClient['consumer'] = config =>
+    client.consumer({
+      ...config,
+      partitionAssigners: config.partitionAssigners?.map(
+        assigner => (assignerConfig: Parameters<typeof assigner>[0]) => {
+          const { cluster } = assignerConfig as unknown as { cluster: Cluster }
+          const { fetchTopicsOffset } = cluster
+          cluster.fetchTopicsOffset = topics => {
+            if (refused === times) return fetchTopicsOffset.call(cluster, topics)
+            refused++
+            return Promise.reject(errorOf(notLeader))
+          }
+          return assigner(assignerConfig)
+        },
+      ) as never,
+    })
+  return { client: { ...client, consumer }, refused: () => refused }
+}
 
 async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave open'): Promise<void> {
   const to = plainKafka().producer({
