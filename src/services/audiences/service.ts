@@ -2,6 +2,7 @@ import type { AudienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { AudiencePartition } from '../../core/audience/partition.ts'
 import type { MembershipRecord } from '../../core/audience/record.ts'
+import { changeExpiry } from '../../core/audience/standing.ts'
 import type { Stoppable } from '../../core/deletion/marks.ts'
 import { type AudiencesVitals, audiencesHealth, type Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics.ts'
@@ -29,8 +30,6 @@ import { createWrites } from './writes.ts'
 
 /** A write is answered within 10 s, and each state is written after its identify. */
 const drainLimit = durationMs(8_000)
-/** A change of which nothing was heard so long after the retry window will not be heard of. */
-const beyondWindow = durationMs(3_600_000)
 
 export interface AudiencesDeps {
   /** Of the audience-input topic. */
@@ -73,7 +72,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
   const emissions = createEmissions(clock, deps.emitPerSecond)
   const carryOut = createCarryOut({ ...deps, ...codecs, gate, writes, emissions })
   const inputs = new Inputs({ ...deps, codec: codecs.inputs, carryOut, writes, gate })
-  const expiry = durationMs(deps.window + beyondWindow)
+  const expiry = changeExpiry(deps.window)
   const restore = createRestore({
     ...deps,
     codec: codecs.memberships,
