@@ -19,24 +19,27 @@ export interface CountEnds {
 export function createCountEnds({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }): CountEnds {
   const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
 
+  /** In seconds, however often it was parked since. */
+  const sinceAppend = ({ origin }: Carried): number => Math.max(0, clock.now() - origin.timestamp) / 1000
+
   /** One that waits for a retry may still arrive. */
-  function heartbeat(end: Decision['kind'], sinceAppend: number): void {
+  function heartbeat(end: Decision['kind'], carried: Carried): void {
     if (end === 'dead_lettered' || end === 'dropped') lost(end)
     if (end !== 'delivered') return
     metrics.canaryReceived.inc({})
-    metrics.canarySeconds.observe({}, sinceAppend)
+    metrics.canarySeconds.observe({}, sinceAppend(carried))
   }
 
   return {
-    delivery({ sourceId }, { destination, attempt, origin }, decision) {
+    delivery({ sourceId }, carried, decision) {
+      const { destination, attempt } = carried
       metrics.deliveries.inc({ destination, result: decision.kind })
-      const sinceAppend = Math.max(0, clock.now() - origin.timestamp) / 1000
-      if (decision.kind === 'delivered' && attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend)
+      if (decision.kind === 'delivered' && attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))
       if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
       if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
       if (decision.kind === 'dropped') metrics.drops.inc({ reason: decision.reason })
       if (decision.kind === 'dead_lettered') metrics.deadLetters.inc({ destination, reason: decision.reason })
-      if (sourceId === canarySource) heartbeat(decision.kind, sinceAppend)
+      if (sourceId === canarySource) heartbeat(decision.kind, carried)
     },
     dropped({ sourceId }, reason) {
       metrics.drops.inc({ reason })
