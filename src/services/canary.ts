@@ -1,10 +1,12 @@
 import { canarySource } from '../core/delivery/route.ts'
 import { type Event, keyOf } from '../core/message/event.ts'
+import { ownEvent } from '../core/message/own-event.ts'
 import type { Metrics } from '../core/metrics.ts'
 import type { Clock, EventCodec, Logger, LogProducer } from '../core/ports.ts'
 import type { CanarySettings } from '../core/settings.ts'
 import type { TopicNames } from '../core/topics.ts'
-import { durationMs } from '../core/units.ts'
+import { type DurationMs, durationMs } from '../core/units.ts'
+import { type Chore, createChore } from './chore.ts'
 
 /** How soon a canary that is switched on is seen to be. */
 const lookEvery = durationMs(5_000)
@@ -26,26 +28,16 @@ interface Deps {
  * Sends heartbeats: track messages of a source of our own for one destination, each of another user, so that all partitions get their turn.
  * They go the way of every event from its append on; who settles them (`settle.ts`) counts what became of them.
  */
-export function createCanary(deps: Deps): { start(): void; stop(): void } {
+export function createCanary(deps: Deps): Chore {
   const { canary, isOurs, clock } = deps
-  let isStopped = false
-  let cancel = (): void => undefined
 
-  function look(): void {
+  function turn(): DurationMs {
     const settings = canary()
     if (settings !== undefined && isOurs()) send(deps, settings)
-    if (!isStopped) cancel = clock.after(settings?.every ?? lookEvery, look)
+    return settings?.every ?? lookEvery
   }
 
-  return {
-    start() {
-      cancel = clock.after(lookEvery, look)
-    },
-    stop() {
-      isStopped = true
-      cancel()
-    },
-  }
+  return createChore({ clock, firstAfter: lookEvery, turn })
 }
 
 function send({ codec, producer, topics, clock, metrics, logger }: Deps, { destination }: CanarySettings): void {
@@ -62,28 +54,13 @@ function send({ codec, producer, topics, clock, metrics, logger }: Deps, { desti
 
 function heartbeat(destinationId: string, clock: Clock): Event {
   const id = clock.id()
-  const at = clock.now()
-  return {
+  return ownEvent({
+    type: 'track',
+    messageId: `canary-${id}`,
+    anonymousId: id,
+    event: 'Hookline Heartbeat',
     sourceId: canarySource,
     destinationId,
-    receivedAt: at,
-    canonical: true,
-    origin: undefined,
-    message: {
-      type: 'track',
-      messageId: `canary-${id}`,
-      userId: undefined,
-      anonymousId: id,
-      groupId: undefined,
-      previousId: undefined,
-      event: 'Hookline Heartbeat',
-      name: undefined,
-      category: undefined,
-      timestamp: at,
-      properties: undefined,
-      traits: undefined,
-      context: undefined,
-      integrations: undefined,
-    },
-  }
+    at: clock.now(),
+  })
 }

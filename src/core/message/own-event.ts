@@ -3,18 +3,21 @@ import type { Event, EventOrigin } from './event.ts'
 
 /** What an event says that no SDK sent. */
 interface OwnEvent {
-  readonly type: 'identify' | 'delete'
+  readonly type: 'identify' | 'delete' | 'track'
   readonly messageId: string
-  readonly userId: string
+  readonly userId?: string
+  readonly anonymousId?: string
+  readonly event?: string
   readonly sourceId: string
   readonly destinationId?: string
-  readonly origin: EventOrigin
+  readonly origin?: EventOrigin
   /** When it was received, and when what it tells happened. */
   readonly at: EpochMs
   readonly traits?: JsonText
 }
 
-export function ownEvent({ type, messageId, userId, sourceId, destinationId, origin, at, traits }: OwnEvent): Event {
+export function ownEvent(own: OwnEvent): Event {
+  const { type, messageId, userId, anonymousId, event, sourceId, destinationId, origin, at, traits } = own
   return {
     sourceId,
     destinationId,
@@ -25,10 +28,10 @@ export function ownEvent({ type, messageId, userId, sourceId, destinationId, ori
       type,
       messageId,
       userId,
-      anonymousId: undefined,
+      anonymousId,
       groupId: undefined,
       previousId: undefined,
-      event: undefined,
+      event,
       name: undefined,
       category: undefined,
       timestamp: at,

@@ -1,5 +1,6 @@
 import type { Clock, Logger } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
+import { type DurationMs, durationMs } from '../../core/units.ts'
+import { type Chore, createChore } from '../chore.ts'
 import type { Marks } from './marks.ts'
 
 /** Marks last for four days: nobody waits for one to go. */
@@ -16,20 +17,9 @@ interface Deps {
   readonly logger: Logger
 }
 
-/** Takes marks that are over out of their topic, slowly, until it is stopped. */
-export interface Upkeep {
-  start(): void
-  stop(): void
-}
-
-export function createUpkeep({ marks, isOurs, clock, logger }: Deps): Upkeep {
-  let cancel = (): void => undefined
-  let isStopped = false
-
-  async function look(): Promise<void> {
-    const wait = isOurs() && !(await isTidied()) ? againAfter : lookEvery
-    if (!isStopped) cancel = clock.after(wait, look)
-  }
+/** Takes marks that are over out of their topic, slowly. */
+export function createUpkeep({ marks, isOurs, clock, logger }: Deps): Chore {
+  const turn = async (): Promise<DurationMs> => (isOurs() && !(await isTidied()) ? againAfter : lookEvery)
 
   /** Whether nothing is left to do for now. */
   async function isTidied(): Promise<boolean> {
@@ -42,13 +32,5 @@ export function createUpkeep({ marks, isOurs, clock, logger }: Deps): Upkeep {
     }
   }
 
-  return {
-    start() {
-      cancel = clock.after(lookEvery, look)
-    },
-    stop() {
-      isStopped = true
-      cancel()
-    },
-  }
+  return createChore({ clock, firstAfter: lookEvery, turn })
 }
