@@ -1,15 +1,16 @@
 import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { findOrStartRegistry } from '../../deploy/local/infrastructure.ts'
 import { runAudienceScenario } from './audience-run.ts'
-import { publish, table } from './report.ts'
+import { circumstances } from './circumstances.ts'
+import { type PublishedRow, publish, published } from './publication.ts'
+import { table } from './report.ts'
 import { type Row, type RunOptions, runScenario } from './run.ts'
 import type { AudienceScenario, Scenario } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 
-const reliability = join(import.meta.dirname, '../../docs/reliability')
+const repository = join(import.meta.dirname, '../..')
 
 /** What the user asked for cannot be done; the message is all there is to say. */
 class BadRequest extends Error {}
@@ -27,9 +28,11 @@ interface Request {
   readonly selection: readonly AnyScenario[]
   /** Where the rows go as JSON, besides the table. */
   readonly file: string
+  /** Whether the rows go into the published tables. */
+  readonly isPublic: boolean
 }
 
-/** SEED, PATIENCE, ONLY and JSON out of the environment. @throws BadRequest */
+/** SEED, PATIENCE, ONLY, JSON and PUBLISH out of the environment. @throws BadRequest */
 function requested(env = process.env): Request {
   const positive = (name: string, otherwise: number): number => {
     const value = Number(env[name] || otherwise)
@@ -46,20 +49,22 @@ function requested(env = process.env): Request {
     patience: positive('PATIENCE', 1),
     selection: env['ONLY'] ? env['ONLY'].split(',').map(named) : scenarios,
     file: env['JSON'] ?? '',
+    isPublic: (env['PUBLISH'] ?? '') !== '',
   }
 }
 
 /** Runs the scenarios one after another; one that cannot be run is told of, and the others go on. */
 async function runAll({ seed, patience, selection }: Request, signal: AbortSignal) {
-  const rows: Row[] = []
+  const rows: PublishedRow[] = []
   const broken: string[] = []
   for (const scenario of selection) {
     const { name, shows } = scenario
     const say = (line: string): void => void process.stderr.write(`${name}: ${line}\n`)
     say(`${shows}; SEED=${seed}`)
     try {
+      const under = await circumstances(repository, patience)
       const row = await run(scenario, { seed, patience, say, signal })
-      rows.push(row)
+      rows.push(published(row, under))
       for (const line of table([row])) say(line)
     } catch (error) {
       signal.throwIfAborted()
@@ -79,8 +84,7 @@ function interrupted(): AbortSignal {
 
 /** Resolves with the exit code: 1 when a scenario fails. */
 async function main(request: Request): Promise<number> {
-  const { seed, patience, selection, file } = request
-  const startedAt = new Date().toISOString()
+  const { seed, file, isPublic } = request
   const registry = await findOrStartRegistry()
   process.env['SCHEMA_REGISTRY_URL'] = registry.url
   const { rows, broken } = await runAll(request, interrupted()).finally(() => registry.stop())
@@ -88,11 +92,7 @@ async function main(request: Request): Promise<number> {
   const again = failing.map(({ name }) => `again: make chaos SEED=${seed} ONLY=${name}`)
   process.stdout.write(`${[...table(rows), ...broken, ...again].join('\n')}\n`)
   if (file !== '') await writeFile(file, `${JSON.stringify(rows, null, 2)}\n`)
-  // A part of the table, or one with holes, must not pass for the whole.
-  if (selection === scenarios && broken.length === 0) {
-    const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`
-    await publish(reliability, { seed, patience, startedAt, node: `Node ${process.version}`, cpus: machine }, rows)
-  }
+  if (isPublic) await publish(repository, rows, scenarios)
   return failing.length + broken.length > 0 ? 1 : 0
 }
 

@@ -1,11 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Row } from './run.ts'
 
 const seconds = (ms: number | null): string => (ms === null ? '–' : (ms / 1_000).toFixed(1))
 const orNever = (ms: number | null): string => (ms === null ? 'never' : seconds(ms))
 
-const columns: readonly (readonly [title: string, cell: (row: Row) => string | number])[] = [
+/** Of a row, for the terminal and the page. */
+export const columns: readonly (readonly [title: string, cell: (row: Row) => string | number])[] = [
   ['scenario', row => row.name],
   ['seed', row => row.seed],
   ['faults', row => row.faults.length],
@@ -40,38 +39,33 @@ export function table(rows: readonly Row[]): readonly string[] {
   return [...lines, ...rows.flatMap(({ name, failures }) => failures.map(failure => `FAILS  ${name}: ${failure}`))]
 }
 
-export interface Conditions {
-  readonly seed: number
-  readonly patience: number
-  /** ISO 8601 */
-  readonly startedAt: string
-  readonly node: string
-  readonly cpus: string
-}
+/** All of a sort of fault together: those of its scenarios that have a row, of so many. */
+type MatrixCell = (rows: readonly Row[], of: number) => string | number
 
-const marks = { start: '<!-- table of the last full run -->', end: '<!-- end of the table -->' } as const
+const ifAny =
+  (cell: (rows: readonly Row[]) => string | number): MatrixCell =>
+  rows =>
+    rows.length === 0 ? '–' : cell(rows)
+const sum = (number: (row: Row) => number): MatrixCell => ifAny(rows => rows.reduce((all, row) => all + number(row), 0))
 
-/** Replaces `results.json` and the table in `README.md` of a directory. */
-export async function publish(directory: string, conditions: Conditions, rows: readonly Row[]): Promise<void> {
-  await writeFile(join(directory, 'results.json'), `${JSON.stringify({ ...conditions, rows }, null, 2)}\n`)
-  const page = join(directory, 'README.md')
-  await writeFile(page, withTable(await readFile(page, 'utf8'), conditions, rows))
-}
-
-/** @throws when the page has lost the marks between which the table stands */
-export function withTable(page: string, conditions: Conditions, rows: readonly Row[]): string {
-  const [start, end] = [page.indexOf(marks.start), page.indexOf(marks.end)]
-  if (start < 0 || end < start) throw new Error(`the page has no ${marks.start} … ${marks.end}`)
-  const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`
-  const shown = columns.filter(([title]) => title !== 'seed')
-  const lines = [
-    marks.start,
-    `Seed ${conditions.seed}, ${conditions.startedAt.slice(0, 10)}, ${conditions.node}, ${conditions.cpus}.`,
-    '',
-    line(['', ...shown.map(([title]) => title)]),
-    line(['---', ...shown.map(() => '---')]),
-    ...rows.map(row => line([row.shows, ...shown.map(([, cell]) => cell(row))])),
-    '',
-  ]
-  return page.slice(0, start) + lines.join('\n') + page.slice(end)
-}
+export const matrixColumns: readonly (readonly [title: string, cell: MatrixCell])[] = [
+  ['faults', sum(row => row.faults.length)],
+  ['sent', sum(row => row.sent)],
+  ['lost', sum(row => row.lost)],
+  ['twice', sum(row => row.duplicates)],
+  [
+    'slowest recovery s',
+    ifAny(rows => {
+      const times = rows.map(row => row.recoveryMs)
+      return times.includes(null) ? 'never' : seconds(Math.max(...(times as number[])))
+    }),
+  ],
+  [
+    'verdict',
+    (rows, of) => {
+      if (rows.length === 0) return 'not run'
+      const verdict = rows.every(row => row.failures.length === 0) ? 'holds' : 'FAILS'
+      return rows.length === of ? verdict : `${verdict} (${rows.length} of ${of} run)`
+    },
+  ],
+]

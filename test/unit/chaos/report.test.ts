@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { table, withTable } from '../../chaos/report.ts'
+import { table } from '../../chaos/report.ts'
 import type { Row } from '../../chaos/run.ts'
 
 const row: Row = {
@@ -31,21 +31,6 @@ const overHttp: Row = {
   intake: { refused: 0, broken: 12, answerMs: 340, acceptedMs: null, peakMb: 181 },
 }
 const failing: Row = { ...row, name: 'zombie', recoveryMs: null, failures: ['lost: 1 (crm m-3)'] }
-const conditions = {
-  seed: 7,
-  patience: 1,
-  startedAt: '2026-11-21T10:00:00.000Z',
-  node: 'Node v24',
-  cpus: '2 × some CPU',
-}
-const page = [
-  '# Title',
-  '<!-- table of the last full run -->',
-  'of the run before',
-  '<!-- end of the table -->',
-  'more',
-  '',
-].join('\n')
 
 describe('the report', () => {
   it('is one line a scenario, and a line for each reason why one fails', () => {
@@ -58,21 +43,5 @@ describe('the report', () => {
 
   it('has figures of what came in where it came in over HTTP', () => {
     expect(table([overHttp])[1]).toMatch(/ +0 +12 +0\.3 +never +181 +holds$/)
-  })
-
-  it('replaces the table on the page and nothing else', () => {
-    const written = withTable(page, conditions, [row])
-    expect(written).toContain('Seed 7, 2026-11-21, Node v24, 2 × some CPU.')
-    expect(written).toContain(
-      '| SIGKILL of any of three processes | killed | 2 | 1000 | 999 | 1 | 0 | 0 | 10 | 6.1 | 6.3 | – | – | – | – | – | – | holds |',
-    )
-    expect(written).not.toContain('of the run before')
-    expect(written).toMatch(/^# Title\n/)
-    expect(written).toMatch(/<!-- end of the table -->\nmore\n$/)
-    expect(withTable(written, conditions, [row])).toBe(written)
-  })
-
-  it('refuses a page without a place for it', () => {
-    expect(() => withTable('# Title', conditions, [row])).toThrow(/the page has no/)
   })
 })
