@@ -12,9 +12,18 @@ export interface Bar {
 export interface Finding extends Bar {
   /** Who was measured, and where: `hookline got, 20 ms`. */
   readonly subject: string
-  /** What was measured, with its unit. */
   readonly what: string
   readonly measured: number
+  /** Absent: a ratio or a count. */
+  readonly unit?: string
+  readonly reference?: Reference
+}
+
+/** What a figure was measured beside, in the same run. */
+export interface Reference {
+  readonly name: string
+  readonly measured: number
+  readonly unit: string
 }
 
 export type Verdict = 'aim reached' | 'holds' | 'FAILS' | 'short of the aim' | ''

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { cpus, loadavg } from 'node:os'
-import { dirname, relative } from 'node:path'
-import { verdictOf } from './bars.ts'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { transports } from './forwarders/hookline.ts'
 import { peer } from './forwarders/peer.ts'
 import { type Options, parseOptions, type RowName } from './options.ts'
 import { pinSelf } from './pinning.ts'
+import { type Circumstances, entriesOf } from './publication/entries.ts'
+import { commitOf, publish } from './publication/publish.ts'
 import { failuresOf, type NamedOutcome, reportOf } from './report.ts'
 import { audiencesRow } from './rows/audiences.ts'
 import { clientRow } from './rows/client.ts'
@@ -38,9 +38,10 @@ const rows: Readonly<Record<RowName, Row>> = {
 }
 
 const root = new URL('../../', import.meta.url).pathname
-/** Only a full run is published; what else was measured last lies where nothing is kept. */
-const resultsOf = (isFull: boolean): string => `${root}${isFull ? 'docs/performance' : '.hookline/bench'}/results.json`
+/** What was measured last lies where nothing is kept. */
+const lastRun = '.hookline/bench'
 const busyAbove = 0.5
+const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 1e9)} GB; Node ${process.versions.node}`
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -53,23 +54,25 @@ async function main(): Promise<boolean> {
   const stage = await openStage(pinning)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void stage.close().finally(() => process.exit(130)))
-  const machine = {
-    cores: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
-    node: process.versions.node,
-    pinning: pinning.note,
-    load: `${load.toFixed(2)} at the start${load > busyAbove ? ': somebody else is at work here, take the figures with care' : ''}`,
+  const circumstances = {
+    date: new Date().toISOString().slice(0, 10),
+    commit: commitOf(root),
+    machine: `${machine}; ${pinning.note}`,
+    load: Number(load.toFixed(2)),
+    runs: options.runs,
   }
-  for (const [what, value] of Object.entries(machine)) say(`${what}: ${value}`)
+  for (const [what, value] of Object.entries(circumstances)) say(`${what}: ${value}`)
+  if (load > busyAbove) say('somebody else is at work here: take the figures with care')
   try {
-    const outcomes = await measure(options, stage)
-    await publish(options, machine, outcomes)
+    const outcomes = await measure(options, stage, circumstances)
+    await keep(circumstances, outcomes)
     return conclude(options, outcomes)
   } finally {
     await stage.close()
   }
 }
 
-async function measure(options: Options, stage: Stage): Promise<readonly NamedOutcome[]> {
+async function measure(options: Options, stage: Stage, circumstances: Circumstances): Promise<readonly NamedOutcome[]> {
   const bench: Bench = { ...options, stage, peers: options.peers.map(peer), say: line => say(`  ${line}`) }
   const outcomes: NamedOutcome[] = []
   for (const name of options.rows) {
@@ -78,27 +81,23 @@ async function measure(options: Options, stage: Stage): Promise<readonly NamedOu
     outcomes.push(outcome)
     say(`\n${reportOf([outcome])}`)
     for (const line of outcome.profiles ?? []) say(line)
+    // Row by row: what was measured stays when a later row breaks.
+    if (options.publishes) await publish(root, entriesOf(outcome, circumstances), options.hasAllTransports)
   }
   return outcomes
 }
 
-async function publish(options: Options, machine: object, outcomes: readonly NamedOutcome[]): Promise<void> {
-  const json = resultsOf(options.isFull)
-  const { runs, scale, transports: measured } = options
-  const judged = outcomes.map(({ row, figures, findings }) => ({
-    row,
-    figures,
-    findings: findings.map(finding => ({ ...finding, verdict: verdictOf(finding) })),
+async function keep(circumstances: Circumstances, outcomes: readonly NamedOutcome[]): Promise<void> {
+  const rows = outcomes.map(outcome => ({
+    row: outcome.row,
+    figures: outcome.figures,
+    entries: entriesOf(outcome, circumstances),
   }))
-  const at = new Date().toISOString()
-  await mkdir(dirname(json), { recursive: true })
-  await writeFile(
-    json,
-    `${JSON.stringify({ at, machine, runs, scale, transports: measured, rows: judged }, null, 2)}\n`,
-  )
-  const head = ['# Results', ...Object.entries({ at, ...machine }).map(([what, value]) => `- ${what}: ${value}`)]
-  await writeFile(json.replace(/json$/, 'md'), `${head.join('\n')}\n\n${reportOf(outcomes)}\n`)
-  say(`\nwritten: ${relative(process.cwd(), json)} and the same as .md`)
+  const head = ['# Results', ...Object.entries(circumstances).map(([what, value]) => `- ${what}: ${value}`)]
+  await mkdir(`${root}${lastRun}`, { recursive: true })
+  await writeFile(`${root}${lastRun}/results.json`, `${JSON.stringify({ ...circumstances, rows }, null, 2)}\n`)
+  await writeFile(`${root}${lastRun}/results.md`, `${head.join('\n')}\n\n${reportOf(outcomes)}\n`)
+  say(`\nwritten: ${lastRun}/results.json and the same as .md`)
 }
 
 function conclude({ gates, profile }: Options, outcomes: readonly NamedOutcome[]): boolean {

@@ -24,8 +24,10 @@ export interface Options {
   /** Whether a must that does not hold fails the run. */
   readonly gates: boolean
   readonly profile: boolean
-  /** All rows with their own counts: what the documentation is made of. */
-  readonly isFull: boolean
+  /** Whether what is measured takes the place of what the documentation has of these rows. */
+  readonly publishes: boolean
+  /** Whether no transport is left out. */
+  readonly hasAllTransports: boolean
 }
 
 const usualRuns = 3
@@ -35,10 +37,13 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
   const given = (name: string): string | undefined => env[name]?.trim() || undefined
   const rows = chosen('ROWS', given('ROWS'), rowNames)
   const transports = chosen('TRANSPORTS', given('TRANSPORTS'), knownTransports)
-  const profile = oneOf('PROFILE', given('PROFILE') ?? '0', ['0', '1']) === '1'
+  const profile = switched('PROFILE', given('PROFILE'))
   const runs = positive('RUNS', given('RUNS') ?? String(profile ? 1 : usualRuns))
   if (!Number.isInteger(runs)) throw new RangeError(`RUNS must be a whole number, not ${runs}`)
   const scale = positive('SCALE', given('SCALE') ?? '1')
+  const publishes = switched('PUBLISH', given('PUBLISH'))
+  if (publishes && (profile || scale !== 1))
+    throw new RangeError('PUBLISH takes runs of full length without a profile: no SCALE, no PROFILE')
   return {
     rows,
     transports,
@@ -49,12 +54,8 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
     // A profiled process pays for the profile.
     gates: !profile && oneOf('GATES', given('GATES') ?? 'on', ['on', 'off']) === 'on',
     profile,
-    isFull:
-      rows.length === rowNames.length &&
-      transports.length === knownTransports.length &&
-      scale === 1 &&
-      runs >= usualRuns &&
-      !profile,
+    publishes,
+    hasAllTransports: transports.length === knownTransports.length,
   }
 }
 
@@ -67,6 +68,8 @@ function chosen<Name extends string>(
   const asked = text.split(',').map(each => each.trim())
   return asked.map(name => oneOf(variable, name, known))
 }
+
+const switched = (variable: string, text = '0'): boolean => oneOf(variable, text, ['0', '1']) === '1'
 
 function oneOf<Name extends string>(variable: string, text: string, known: readonly Name[]): Name {
   const found = known.find(name => name === text)

@@ -18,7 +18,7 @@ function tables({ figures, findings }: Outcome): readonly string[] {
   const header = ['', 'measured', '', 'must', 'aim', '']
   const lines = findings.map(finding => [
     finding.subject,
-    finding.what,
+    [finding.what, finding.unit].filter(Boolean).join(', '),
     shown(finding.measured),
     bound(finding.must),
     bound(finding.aim),
@@ -38,7 +38,8 @@ function sheets(figures: readonly Figures[]): readonly string[] {
   )
 }
 
-function bound(value: Bound | undefined): string {
+/** `≥ 0.75` */
+export function bound(value: Bound | undefined): string {
   if (value === undefined) return ''
   return 'atLeast' in value ? `≥ ${shown(value.atLeast)}` : `≤ ${shown(value.atMost)}`
 }

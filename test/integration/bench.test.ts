@@ -67,7 +67,7 @@ onLinux('the benchmark in small', () => {
     const of = (start: string): number => findings.find(({ what }) => what.startsWith(start))?.measured ?? Number.NaN
     expect(of('lost')).toBe(0)
     expect(of('times cheaper')).toBeGreaterThan(bars.cheaperThanSegment.must.atLeast * room)
-    expect(of('peak MB')).toBeLessThan(bars.outageMemory.must.atMost)
+    expect(of('peak memory')).toBeLessThan(bars.outageMemory.must.atMost)
   })
 
   it('collector: what is answered 200 is stored, at a price in proportion to a bare server', async () => {

@@ -41,8 +41,8 @@ export async function audiencesRow(bench: Bench): Promise<Outcome> {
     const subject = `hookline, ${count} members`
     return {
       findings: [
-        { subject, what: 'members restored a CPU second', measured: perSecond, ...bars.restoredPerCpuSecond },
-        { subject, what: 'bytes a member', measured: each, ...bars.bytesPerMember },
+        { subject, what: 'restored', unit: 'members / CPU s', measured: perSecond, ...bars.restoredPerCpuSecond },
+        { subject, what: 'memory of a member', unit: 'bytes', measured: each, ...bars.bytesPerMember },
         { subject, what: 'members missing', measured: count - full.members, ...bars.lost },
       ],
       figures: [

@@ -110,7 +110,13 @@ async function outage(
       'peak MB': peakMb,
     })
     if (client === 'hookline')
-      findings.push({ subject: 'hookline, nobody listens', what: 'peak MB', measured: peakMb, ...bars.outageMemory })
+      findings.push({
+        subject: 'hookline, nobody listens',
+        what: 'peak memory',
+        unit: 'MB',
+        measured: peakMb,
+        ...bars.outageMemory,
+      })
   }
   return { findings, figures }
 }

@@ -131,7 +131,15 @@ function findingsOf(
     median(own.map(({ perCpuSecond }, round) => perCpuSecond / (runs.get(other)?.[round]?.perCpuSecond ?? Number.NaN)))
   const worst = (of: (run: Run) => number): number => Math.max(...own.map(of))
   const finding = (what: string, measured: number, bar: Bar): Finding => ({ subject, what, measured, ...bar })
+  const price = (server: CollectorServer): number =>
+    median((runs.get(server) ?? []).map(({ perCpuSecond }) => 1e6 / perCpuSecond))
+  const bare = references.at(-1)
   return [
+    {
+      ...{ ...finding('CPU a message', price(hooklineCollector), {}), unit: 'µs' },
+      ...(bare !== undefined && { reference: { name: bare.name, measured: price(bare), unit: 'µs' } }),
+    },
+    { ...finding('peak memory', median(own.map(({ peakMb }) => peakMb)), {}), unit: 'MB' },
     ...references.map(each => finding(`of ${each.name}`, ratio(each), each === writing ? bars.ofBareFastify : {})),
     finding(
       'requests not answered 200',

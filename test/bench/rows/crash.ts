@@ -25,22 +25,22 @@ export async function crashRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
   for (let run = 1; run <= bench.runs; run++) {
     const { lost, duplicates, nextAfter } = await crash(bench, plan)
-    figures.push({ run, lost, 'seconds of traffic twice': duplicates / perSecond, 'next delivery after s': nextAfter })
+    figures.push({ run, lost, 's of traffic twice': duplicates / perSecond, 'next delivery after s': nextAfter })
     bench.say(`killed: lost ${lost}, ${duplicates} twice, next delivery after ${nextAfter.toFixed(1)} s`)
   }
-  const worst = (what: string): number => Math.max(...figures.map(each => Number(each[what])))
+  const worst = (column: string): number => Math.max(...figures.map(each => Number(each[column])))
   const subject = `hookline ${bench.transports[0]}, killed at ${perSecond}/s`
-  const finding = (what: string, bar: (typeof bars)[keyof typeof bars]) => ({
-    subject,
-    what,
-    measured: worst(what),
-    ...bar,
-  })
   return {
     findings: [
-      finding('lost', bars.lost),
-      finding('seconds of traffic twice', bars.repeated),
-      finding('next delivery after s', bars.nextDelivery),
+      { subject, what: 'lost', measured: worst('lost'), ...bars.lost },
+      {
+        ...{ subject, what: 'delivered twice', measured: worst('s of traffic twice'), unit: 's of traffic' },
+        ...bars.repeated,
+      },
+      {
+        ...{ subject, what: 'next delivery after', measured: worst('next delivery after s'), unit: 's' },
+        ...bars.nextDelivery,
+      },
     ],
     figures,
   }

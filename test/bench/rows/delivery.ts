@@ -91,6 +91,10 @@ async function compare(
 
 type Rounds = readonly ReadonlyMap<string, Drain>[]
 
+/** Deliveries a CPU second. */
+const rateOf = (name: string, rounds: Rounds): number =>
+  Math.round(median(drainsOf(name, rounds).map(({ perCpuSecond }) => perCpuSecond)))
+
 const drainsOf = (name: string, rounds: Rounds): readonly Drain[] => rounds.flatMap(round => round.get(name) ?? [])
 
 function figuresOf(name: string, { delayMs, inFlight }: Case, rounds: Rounds): Figures {
@@ -100,7 +104,7 @@ function figuresOf(name: string, { delayMs, inFlight }: Case, rounds: Rounds): F
     forwarder: name,
     'answer after ms': delayMs,
     'in flight': inFlight,
-    'deliveries / CPU s': Math.round(middle(({ perCpuSecond }) => perCpuSecond)),
+    'deliveries / CPU s': rateOf(name, rounds),
     'deliveries / s': Math.round(middle(({ perSecond }) => perSecond)),
     'peak MB': Math.round(middle(({ peakMb }) => peakMb)),
     'first after s': middle(({ firstAfter }) => firstAfter),
@@ -121,9 +125,13 @@ function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] 
   const bare = `bare ${transport === 'got' ? 'got' : 'undici'}`
   const memory = bars.peakMemory[at.inFlight]
   return [
+    {
+      ...finding('deliveries', rateOf(name, rounds), {}),
+      ...{ unit: '/ CPU s', reference: { name: bare, measured: rateOf(bare, rounds), unit: '/ CPU s' } },
+    },
     finding(`of ${bare}`, ratio(name, bare, rounds), bars.ofBareLoop[transport] ?? {}),
     ...(transport === 'got' ? [] : peerFindings(finding, name, at, rounds)),
-    ...(memory === undefined ? [] : [finding('peak MB', median(drains.map(({ peakMb }) => peakMb)), memory)]),
+    { ...finding('peak memory', Math.round(median(drains.map(({ peakMb }) => peakMb))), memory ?? {}), unit: 'MB' },
     finding(
       'lost',
       worst(({ lost }) => lost),

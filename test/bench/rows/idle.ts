@@ -24,7 +24,7 @@ export async function idleRow(bench: Bench): Promise<Outcome> {
     await process.stop()
     bench.say(`${forwarder.name}: idle for ${seconds} s, ${(cpuShare * 100).toFixed(2)} % of a core`)
     return {
-      findings: [{ subject: `${forwarder.name}, idle`, what: 'CPU of a core', measured: cpuShare, ...bars.idle }],
+      findings: [{ subject: `${forwarder.name}, idle`, what: 'CPU', unit: 'cores', measured: cpuShare, ...bars.idle }],
       figures: [{ forwarder: forwarder.name, seconds, 'CPU of a core': cpuShare }],
       profiles: await profileOf(`${forwarder.name}, idle`, { profile: process.profile, window }),
     }

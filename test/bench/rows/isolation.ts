@@ -58,8 +58,20 @@ async function crowdOutcome(bench: Bench, transport: string, { destinations, dea
     findings.push(
       { subject, what: 'healthy events in time', measured: inTime, ...bars.healthyInTime },
       // The bar in milliseconds is that of one dead among ten.
-      { subject, what: 'p99 ms of healthy events', measured: p99, ...(destinations === 10 && bars.isolatedP99) },
-      { subject, what: 'p99 of that without a dead one', measured: p99 / p99Without, ...bars.isolatedP99Ratio },
+      {
+        subject,
+        what: 'p99 of healthy events',
+        unit: 'ms',
+        measured: p99,
+        ...(destinations === 10 && bars.isolatedP99),
+      },
+      {
+        subject,
+        what: 'p99 of that without a dead one',
+        measured: p99 / p99Without,
+        reference: { name: 'none dead', measured: p99Without, unit: 'ms' },
+        ...bars.isolatedP99Ratio,
+      },
     )
   }
   return { findings, figures }

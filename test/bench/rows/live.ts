@@ -1,4 +1,4 @@
-import { bars, type Finding, ofBareP99 } from '../bars.ts'
+import { bars, type Finding, ofBareP99, type Reference } from '../bars.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
@@ -20,7 +20,12 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
   const findings: Finding[] = []
   const profiles: string[] = []
   const reference = bareLoop('undici')
-  let bareP99 = Number.NaN
+  let bare = { p50: Number.NaN, p99: Number.NaN }
+  const beside = (what: string, ms: number): Reference => ({
+    name: `${reference.name}, ${what}`,
+    measured: ms,
+    unit: 'ms',
+  })
   for (const forwarder of [reference, ...bench.peers, ...ours]) {
     const measured = await runUnderLoad(bench, forwarder)
     const { run, cpuShare, peakMb } = measured
@@ -38,12 +43,14 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
       duplicates: run.duplicates,
     })
     bench.say(`${forwarder.name}: p99 ${p99.toFixed(1)} ms`)
-    if (forwarder === reference) bareP99 = p99
+    if (forwarder === reference) bare = { p50: quantile(passages, 0.5), p99 }
     if (!ours.includes(forwarder)) continue
     const subject = `${forwarder.name}, ${perSecond}/s, ${delayMs} ms`
     findings.push(
-      { subject, what: 'p99 ms', measured: p99, aim: bars.liveP99.aim },
-      { subject, what: `p99 of ${reference.name}`, measured: p99 / bareP99, ...ofBareP99(bars.liveP99) },
+      { subject, what: 'p50', unit: 'ms', measured: quantile(passages, 0.5), reference: beside('p50', bare.p50) },
+      { subject, what: 'p99', unit: 'ms', measured: p99, reference: beside('p99', bare.p99), aim: bars.liveP99.aim },
+      { subject, what: `p99 of ${reference.name}`, measured: p99 / bare.p99, ...ofBareP99(bars.liveP99) },
+      { subject, what: 'CPU', unit: 'cores', measured: cpuShare },
       { subject, what: 'lost', measured: run.lost, ...bars.lost },
       { subject, what: 'delivered twice', measured: run.duplicates, ...bars.duplicates },
     )

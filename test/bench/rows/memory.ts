@@ -37,7 +37,7 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
     const subject = `hookline ${transport}, ${count} events`
     profiles.push(...(await profileOf(subject, run)))
     findings.push(
-      { subject, what: 'peak MB', measured: run.peakMb, ...bars.peakMemory[inFlight] },
+      { subject, what: 'peak memory', unit: 'MB', measured: run.peakMb, ...bars.peakMemory[inFlight] },
       { subject, what: 'memory, last to second quarter', measured: growth, ...bars.memoryGrowth },
       { subject, what: 'lost', measured: run.lost, ...bars.lost },
     )

@@ -52,6 +52,11 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
     const subject = `hookline ${transport}, 1 of 4 parked`
     figures.push(...runs)
     findings.push(
+      { subject, what: 'attempt', unit: 'µs', measured: median(all('attempt µs')) },
+      {
+        ...{ subject, what: 'park and release', unit: 'µs', measured: median(all('park and release µs')) },
+        reference: { name: 'bare undici, a delivery', measured: median(all('bare delivery µs')), unit: 'µs' },
+      },
       {
         ...{ subject, what: 'park and release, of a bare delivery', measured: median(all('of a bare delivery')) },
         ...ofBareDelivery(bars.parkAndRelease),

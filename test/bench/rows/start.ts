@@ -31,7 +31,7 @@ export async function startRow({ stage, transports, say }: Bench): Promise<Outco
   const subject = forwarder.name
   const measured = median(seconds)
   return {
-    findings: [{ subject, what: 'first delivery after s', measured, ...bars.firstDelivery }],
+    findings: [{ subject, what: 'first delivery after', unit: 's', measured, ...bars.firstDelivery }],
     figures: seconds.map((each, index) => ({ start: index + 1, 'first delivery after s': each })),
   }
 }

@@ -1,0 +1,62 @@
+import type { Headline } from './tables.ts'
+
+/** What README.md tells: the bars that say most. */
+export const headlines: readonly Headline[] = [
+  {
+    title: 'deliveries a CPU second, undici, of the bare kafkajs + undici loop; answers after 0 / 20 / 200 ms',
+    row: 'delivery',
+    what: 'of bare undici',
+    of: /^hookline undici,/,
+  },
+  {
+    title: 'the same, of Redpanda Connect as shipped',
+    row: 'delivery',
+    what: 'of Redpanda Connect, by way of bare undici',
+    of: /^hookline undici,/,
+  },
+  {
+    title: 'deliveries a CPU second, got, of the bare kafkajs + got loop; the same',
+    row: 'delivery',
+    what: 'of bare got',
+    of: /^hookline got,/,
+  },
+  {
+    title: 'peak memory, undici; 256 / 512 / 4,096 calls in flight',
+    row: 'delivery',
+    what: 'peak memory',
+    of: /^hookline undici,/,
+  },
+  {
+    title: '1,000 events a second: p99 from append to answer, of that of the bare loop; got / undici',
+    row: 'live',
+    what: 'p99 of bare undici',
+  },
+  {
+    title: '1 of 10 endpoints hangs: part of the others’ events in time; got / undici',
+    row: 'isolation',
+    what: 'healthy events in time',
+    of: /, 1 of 10 dead/,
+  },
+  { title: 'SIGKILL under load: lost', row: 'crash', what: 'lost' },
+  { title: 'SIGKILL under load: delivered twice', row: 'crash', what: 'delivered twice' },
+  { title: 'SIGKILL under load: next delivery after', row: 'crash', what: 'next delivery after' },
+  {
+    title: 'parking a failed delivery and taking it up again, of a bare delivery; got / undici',
+    row: 'retries',
+    what: 'park and release, of a bare delivery',
+  },
+  { title: 'start to first delivery', row: 'start', what: 'first delivery after' },
+  { title: 'CPU when there is nothing to do', row: 'idle', what: 'CPU' },
+  {
+    title: 'collector, messages a CPU second, of a bare handler that writes with acks=all; 1 / 20 in a request',
+    row: 'collector',
+    what: 'of bare fastify, written',
+  },
+  {
+    title: '`track()`: times cheaper than @segment/analytics-node',
+    row: 'client',
+    what: 'times cheaper than @segment/analytics-node',
+    of: /full speed/,
+  },
+  { title: 'members of audiences restored', row: 'audiences', what: 'restored' },
+]

@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { rowNames } from '../options.ts'
+import { type Entry, replaced } from './entries.ts'
+import { headlines } from './headlines.ts'
+import { frontText, pageText, withBlock } from './tables.ts'
+
+const resultsPath = 'docs/performance/results.json'
+
+/** What was published so far, of a checkout. @throws when its results.json cannot be read */
+export async function readEntries(root: string): Promise<readonly Entry[]> {
+  return (JSON.parse(await readFile(join(root, resultsPath), 'utf8')) as { readonly entries: readonly Entry[] }).entries
+}
+
+/** Puts what was measured in the place of what it replaces, and makes anew what shows it. */
+export async function publish(root: string, fresh: readonly Entry[], isWhole: boolean): Promise<void> {
+  const entries = replaced(await readEntries(root), fresh, { rows: rowNames, isWhole })
+  await writeFile(join(root, resultsPath), `${JSON.stringify({ entries }, null, 2)}\n`)
+  for (const [path, text] of await shownFiles(root, entries)) await writeFile(join(root, path), text)
+}
+
+/** Files of a checkout as they have to be with these entries, by their path. */
+export async function shownFiles(root: string, entries: readonly Entry[]): Promise<ReadonlyMap<string, string>> {
+  const page = (path: string): Promise<string> => readFile(join(root, path), 'utf8')
+  return new Map([
+    [
+      'docs/performance/README.md',
+      withBlock(await page('docs/performance/README.md'), 'results', pageText(entries, rowNames)),
+    ],
+    ['README.md', withBlock(await page('README.md'), 'performance', frontText(entries, headlines))],
+  ])
+}
+
+/** The commit of a checkout, and whether what is measured is as committed. */
+export function commitOf(root: string): string {
+  const git = (...args: string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim()
+  try {
+    const changed = git('status', '--porcelain', '--', 'src', 'test/bench', 'package-lock.json')
+    return git('rev-parse', '--short', 'HEAD') + (changed === '' ? '' : ' with changes')
+  } catch {
+    return 'unknown'
+  }
+}

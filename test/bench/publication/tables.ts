@@ -1,0 +1,93 @@
+import { code, table } from '../../../deploy/reference/markdown.ts'
+import type { Verdict } from '../bars.ts'
+import { bound, shown } from '../report.ts'
+import { type Circumstances, type Entry, neverPublished, type Value } from './entries.ts'
+
+/** Everything that was published: a table for each row, and below which circumstances. */
+export function pageText(entries: readonly Entry[], rows: readonly string[]): string {
+  const missing = neverPublished(entries, rows)
+  const never = missing.length > 0 ? [`Never published: ${missing.map(code).join(', ')}.`] : []
+  const sections = rows
+    .filter(row => !missing.includes(row))
+    .map(row =>
+      rowText(
+        row,
+        entries.filter(entry => entry.row === row),
+      ),
+    )
+  return [...never, ...sections].join('\n\n')
+}
+
+/** Variants that were measured in one run stand in one table. */
+function rowText(row: string, entries: readonly Entry[]): string {
+  const runs = Map.groupBy(entries, circumstancesText)
+  return [
+    `### ${row}`,
+    ...[...runs].flatMap(([circumstances, measured]) => [circumstances, valuesTable(measured)]),
+  ].join('\n\n')
+}
+
+const circumstancesText = ({ date, commit, runs, load, machine }: Circumstances): string =>
+  `${date}, commit ${commit}, ${runs === 1 ? 'one run' : `${runs} runs`}, load ${shown(load)} at the start; ${machine}.`
+
+function valuesTable(entries: readonly Entry[]): string {
+  const lines = entries.flatMap(({ variant, values }) =>
+    values.map(value => [
+      variant,
+      value.what,
+      amount(value.measured, value.unit),
+      referenceText(value),
+      bound(value.must),
+      bound(value.aim),
+      value.verdict,
+    ]),
+  )
+  return table(['', 'measured', '', 'beside it', 'must', 'aim', ''], lines)
+}
+
+const amount = (measured: number | null, unit: string | undefined): string =>
+  [shown(measured ?? Number.NaN), unit].filter(Boolean).join(' ')
+
+const referenceText = ({ reference }: Value): string =>
+  reference === undefined ? '' : `${reference.name}: ${amount(reference.measured, reference.unit)}`
+
+/** A line of the short table: figures of one row that have a bar in common. */
+export interface Headline {
+  readonly title: string
+  readonly row: string
+  readonly what: string
+  /** Which variants; all. */
+  readonly of?: RegExp
+}
+
+/** For who wants to know in a minute how it stands: a line a bar, all its variants in one cell, the worst verdict. */
+export function frontText(entries: readonly Entry[], headlines: readonly Headline[]): string {
+  const lines = headlines.map(({ title, row, what, of = /^/ }) => {
+    const found = entries
+      .filter(entry => entry.row === row && of.test(entry.variant))
+      .flatMap(({ values }) => values.filter(value => value.what === what))
+    const [first] = found
+    if (first === undefined) return [title, 'not published', '', '', '']
+    const figures = found.map(({ measured }) => shown(measured ?? Number.NaN)).join(' / ')
+    return [
+      title,
+      [figures, first.unit].filter(Boolean).join(' '),
+      bound(first.must),
+      bound(first.aim),
+      worst(found.map(({ verdict }) => verdict)),
+    ]
+  })
+  return table(['', 'measured', 'must', 'aim', ''], lines)
+}
+
+const fromTheWorst: readonly Verdict[] = ['FAILS', 'short of the aim', 'holds', 'aim reached', '']
+
+const worst = (verdicts: readonly Verdict[]): Verdict => fromTheWorst.find(each => verdicts.includes(each)) ?? ''
+
+/** A page with the text between its marks replaced. @throws Error when the page has lost the marks */
+export function withBlock(page: string, name: string, text: string): string {
+  const [start, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`]
+  const [from, to] = [page.indexOf(start), page.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`the page has no ${start} … ${end}`)
+  return `${page.slice(0, from)}${start}\n${text}\n${page.slice(to)}`
+}
