@@ -37,10 +37,12 @@ export interface FleetOptions {
   readonly prefix: string
   /** What runs in each process; undefined: everything. */
   readonly service?: ServiceName | undefined
+  /** Added to the environment of each. */
+  readonly env?: NodeJS.ProcessEnv | undefined
 }
 
 /** `CHAOS_PROCESS` tells each process its name. */
-export function createFleet({ configFile, brokers, directory, prefix, service }: FleetOptions): Fleet {
+export function createFleet({ configFile, brokers, directory, prefix, service, env: own }: FleetOptions): Fleet {
   const members = new Set<Member>()
   const running = new Set<Member>()
   let count = 0
@@ -53,7 +55,7 @@ export function createFleet({ configFile, brokers, directory, prefix, service }:
     running: () => [...running],
     async start() {
       const name = `${prefix}${++count}`
-      const env = { ...process.env, KAFKA_BROKERS: brokers.join(','), CHAOS_PROCESS: name }
+      const env = { ...process.env, ...own, KAFKA_BROKERS: brokers.join(','), CHAOS_PROCESS: name }
       const words = service === undefined ? [] : ['--services', service]
       const member = { name, service: await startService(configFile, join(directory, `${name}.log`), env, words) }
       members.add(member)

@@ -22,7 +22,26 @@ export interface Posted {
   readonly retryAfter: string | undefined
 }
 
-export type Answer = number | 'reset' | 'hang'
+/**
+ * A status; `half`: a head that says 200, and half of its body, then a reset, which is a success, for only the status counts (A4.1);
+ * `trickle`: an answer of which a byte comes now and then.
+ */
+export type Answer = number | 'reset' | 'hang' | 'half' | 'trickle' | DetailedAnswer
+
+export interface DetailedAnswer {
+  readonly status: number
+  /** The header; a number of seconds. */
+  readonly retryAfter?: number
+  /** Absent: as the endpoint does with all. */
+  readonly afterMs?: number
+}
+
+/** Undefined: there is no answer that counts. */
+export function statusOf(answer: Answer): number | undefined {
+  if (typeof answer === 'number') return answer
+  if (typeof answer === 'object') return answer.status
+  return answer === 'half' ? 200 : undefined
+}
 
 /** A call that came in at the receiver. */
 export interface Call {
@@ -33,6 +52,10 @@ export interface Call {
   /** When its request was complete. */
   readonly at: number
   readonly answer: Answer
+  /** When the answer was out, or the connection gone; undefined: not yet. */
+  endedAt?: number
+  /** What the endpoint has noted of the request. */
+  readonly mark?: string | undefined
 }
 
 /** A call that was answered with a success. */
@@ -41,6 +64,8 @@ export interface Delivery extends Call {
 }
 
 type Listener = (delivery: Delivery) => void
+
+export const isSuccess = ({ answer }: Pick<Call, 'answer'>): boolean => (statusOf(answer) ?? 500) < 300
 
 /** Who sent what, and what came of it, by message id: seen from outside only, at both ends. */
 export class Ledger {
@@ -54,7 +79,7 @@ export class Ledger {
   note(call: Call): void {
     this.calls.push(call)
     const sent = this.sent.get(call.id)
-    if (sent === undefined || typeof call.answer !== 'number' || call.answer > 299) return
+    if (sent === undefined || !isSuccess(call)) return
     const delivery = { ...call, sent }
     this.deliveries.push(delivery)
     for (const listener of this.#listeners) listener(delivery)

@@ -34,6 +34,8 @@ export interface Row extends Findings {
   /** Calls that came in, also those that were not answered with a success. */
   readonly calls: number
   readonly seconds: number
+  /** Figures of this row only, in words. */
+  readonly measured?: readonly string[]
 }
 
 /** Between two faults; the seed says which. */
@@ -64,12 +66,14 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       ...(intake && { intake: { limits: intake.limits, posted: ledger.posted, seen } }),
       problems,
     })
+    const examined = await scenario.examine?.(world, injected)
     const faults = injected.map(({ what }) => what)
     const seconds = Math.round((performance.now() - start) / 1_000)
     const { perSecond } = load
     return {
       ...{ name, seed, shows, brokers, processes, perSecond, faults, collectors: intake?.collectors ?? 0 },
       ...findings,
+      ...(examined && { measured: examined.measured, failures: [...findings.failures, ...examined.failures] }),
       calls: ledger.calls.length,
       seconds,
     }
@@ -100,7 +104,7 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
     injected = await underLoad(world, scenario, loadOf(world, scenario, intake), { problems, say })
     say('no more load; waiting until all is delivered')
     const ids = scenario.destinations.map(({ id }) => id)
-    await ledger.settled(ids, giveUpMs * patience)
+    await ledger.settled(ids, (scenario.settleMs ?? giveUpMs) * patience)
     for (const [name, code] of [...(await stopAll(collectors)), ...(await stopAll(fleet))])
       if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
   } finally {
@@ -148,12 +152,13 @@ async function underLoad(
   return injected
 }
 
-function loadOf({ cluster, pipeline, ledger }: World, { load, intake }: Scenario, watch: CollectorWatch): Load {
+function loadOf({ cluster, pipeline, ledger }: World, scenario: Scenario, watch: CollectorWatch): Load {
+  const { load, intake, writeLoad = startLoad } = scenario
   const { perSecond, fillerBytes = 0 } = load
   if (intake !== undefined)
     return startHttpLoad({ collectors: watch.open, writeKey, partitions, perSecond, fillerBytes, ledger })
   const { codec, topics } = pipeline
-  return startLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger })
+  return writeLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger })
 }
 
 /** Every partition delivers, every process has a share of them, and every collector takes messages. */

@@ -1,7 +1,9 @@
+import type { Examined } from './examined.ts'
 import type { IntakeLimits } from './intake.ts'
 import type { Awaited } from './ledger.ts'
+import type { Load, LoadOptions } from './load.ts'
 import type { Script } from './receiver.ts'
-import type { Limits } from './verdict.ts'
+import type { Injected, Limits } from './verdict.ts'
 import type { World } from './world.ts'
 
 /** One row of the table, messages under way: a set-up, the faults that it gets one after another, and what must hold. */
@@ -19,7 +21,7 @@ export interface Scenario {
   /** The load comes in over HTTP, to so many processes of their own: `processes` only deliver then. Absent: it is written to Kafka. */
   readonly intake?: { readonly collectors: number; readonly limits: IntakeLimits }
   /** Each gets every event. Without a script every call is answered with 200. */
-  readonly destinations: readonly { readonly id: string; readonly script?: Script }[]
+  readonly destinations: readonly Endpoint[]
   /** As in the configuration. */
   readonly delivery: { readonly schedule: readonly string[] }
   readonly faults: readonly Fault[]
@@ -29,6 +31,32 @@ export interface Scenario {
    * its replicas have caught up: seen from outside, they go back and come again.
    */
   readonly commitsGoBack?: boolean
+  /** Writes the load to Kafka in place of even events of many users. */
+  readonly writeLoad?: (options: LoadOptions) => Load
+  /** Keys of the configuration besides; beat what follows from the rest. Written once before the processes start. */
+  readonly configuration?: (of: ConfigurationOf) => Readonly<Record<string, unknown>>
+  /** More server properties of each broker. */
+  readonly brokerProperties?: Readonly<Record<string, string>>
+  /** The processes have a wall clock that a fault can set. */
+  readonly ownClock?: boolean
+  /** How long is waited after the load until everything is delivered; three minutes. */
+  readonly settleMs?: number
+  /** After the end: what was seen besides, judged, and what of it belongs next to the row. */
+  readonly examine?: (world: World, injected: readonly Injected[]) => Promise<Examined>
+}
+
+export interface ConfigurationOf {
+  /** As they stand without it. */
+  readonly destinations: readonly Readonly<Record<string, unknown>>[]
+  /** For files that it names. */
+  readonly directory: string
+}
+
+export interface Endpoint {
+  readonly id: string
+  readonly script?: Script
+  /** What it answers after; 10. */
+  readonly latencyMs?: number
 }
 
 /** A row of another kind: syncs of an audience instead of messages, one broker, and SIGKILLs all along. */

@@ -14,6 +14,8 @@ export interface Limits {
   readonly latestMs?: number
   /** Between two deliveries on a partition that stays where it is while processes come and go. Absent: not judged. */
   readonly pauseMs?: number
+  /** Something is taken on purpose, and what is said of it is examined apart. Absent: nothing may be lost. */
+  readonly loss?: 'examined'
 }
 
 /** A fault that was injected, and what it did as seen from outside. */
@@ -85,7 +87,7 @@ export function judge(evidence: Evidence): Findings {
   const intake = intakeOf(evidence)
   const failures = [...problems, ...intake.failures]
 
-  if (fates.lost.length > 0) failures.push(`lost: ${some(fates.lost)}`)
+  if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic although nothing stands in the way: ${fates.waiting}`)
   if (fates.deadLettered > 0) failures.push(`dead-lettered although their endpoint works: ${fates.deadLettered}`)
   if (excess.length > 0) failures.push(`delivered again without a reason: ${some(excess)}`)

@@ -8,6 +8,7 @@ import type { Chance } from './chance.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
 import { Ledger } from './ledger.ts'
+import { ownClock } from './own-clock.ts'
 import { processHeader, type Receiver, startReceiver } from './receiver.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -25,6 +26,10 @@ export interface World {
   readonly receiver: Receiver
   readonly ledger: Ledger
   readonly view: KafkaView
+  /** Of this run; removed in the end. */
+  readonly directory: string
+  /** What the processes were started with, for a change of it. */
+  readonly configuration: Readonly<Record<string, unknown>>
   /** Factor on every time limit. */
   readonly patience: number
   /** Ends and removes everything. */
@@ -41,7 +46,7 @@ const ownName = '${CHAOS_PROCESS:-none}'
 
 /** Brokers, topics, schemas and receivers; no process yet. The registry is the one of SCHEMA_REGISTRY_URL. */
 export async function openWorld(scenario: Scenario, chance: Chance, patience: number): Promise<World> {
-  const { brokers: size, behindProxy = false, destinations, delivery, intake } = scenario
+  const { brokers: size, behindProxy = false, destinations, intake, brokerProperties = {} } = scenario
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
   const open: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })]
   const close = async (): Promise<void> => {
@@ -52,31 +57,47 @@ export async function openWorld(scenario: Scenario, chance: Chance, patience: nu
     return part
   }
   try {
-    const cluster = opened(await startCluster({ dataDir: join(directory, 'kafka'), size, behindProxy }))
+    const cluster = opened(
+      await startCluster({ dataDir: join(directory, 'kafka'), size, behindProxy, properties: brokerProperties }),
+    )
     const links = cluster.nodes.flatMap(({ proxied }) => (proxied === undefined ? [] : [proxied]))
     const proxies: TcpProxy[] = []
     for (const { target, listen } of links) proxies.push(opened(await startTcpProxy(target, listen)))
     const ledger = new Ledger()
     const receiver = opened(await startReceiver(ledger))
-    for (const { id, script } of destinations) if (script !== undefined) receiver.follow(id, script)
-    const configuration = {
-      topics: { partitions, replicationFactor: size },
-      delivery,
-      destinations: destinations.map(({ id }) => ({
-        id,
-        sources: ['web'],
-        webhooks: [{ url: receiver.url(id), headers: { [processHeader]: ownName } }],
-      })),
+    for (const { id, script, latencyMs } of destinations) {
+      if (script !== undefined) receiver.follow(id, script)
+      if (latencyMs !== undefined) receiver.slow(id, latencyMs)
     }
+    const configuration = configurationOf(scenario, receiver, directory)
     const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))
-    const ofAll = { configFile: pipeline.configFile, brokers: cluster.proxiedBrokers, directory }
+    const env = scenario.ownClock ? await ownClock(directory) : undefined
+    const ofAll = { configFile: pipeline.configFile, brokers: cluster.proxiedBrokers, directory, env }
     const service = intake === undefined ? undefined : 'dispatcher'
     const fleet = opened(createFleet({ ...ofAll, prefix: 'p', service }))
     const collectors = opened(createFleet({ ...ofAll, prefix: 'c', service: 'collector' }))
     const view = opened(await createKafkaView(cluster.brokers))
-    return { chance, cluster, proxies, pipeline, fleet, collectors, receiver, ledger, view, patience, close }
+    return {
+      ...{ chance, cluster, proxies, pipeline, fleet, collectors, receiver, ledger, view, patience, close },
+      ...{ directory, configuration },
+    }
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+function configurationOf(scenario: Scenario, receiver: Receiver, directory: string) {
+  const { brokers, delivery, configuration } = scenario
+  const destinations = scenario.destinations.map(({ id }) => ({
+    id,
+    sources: ['web'],
+    webhooks: [{ url: receiver.url(id), headers: { [processHeader]: ownName } }],
+  }))
+  return {
+    topics: { partitions, replicationFactor: brokers },
+    delivery,
+    destinations,
+    ...configuration?.({ destinations, directory }),
   }
 }
