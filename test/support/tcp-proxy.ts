@@ -6,17 +6,26 @@ import { setTimeout as delay } from 'node:timers/promises'
 /**
  * What happens to the connections. `cut`: open ones are closed, new ones refused. `reset`: open ones are reset, and each new one as soon as
  * bytes come. `half-open`: everything stays open and nothing gets through, as when a firewall has forgotten the connection. `delayed`: every
- * chunk comes later by so much, each way. `slow`: so many bytes a second each way and connection.
+ * chunk comes later by so much, each way. `slow`: so many bytes a second each way and connection. Of the server's answers only, while
+ * requests get through: `answers-lost`: none comes; `answers-late`: as `delayed`; `answers-torn`: each connection is reset after so many
+ * bytes of them, in the midst of one.
  */
 export type LinkState =
-  | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' }
-  | { readonly kind: 'delayed'; readonly ms: number }
+  | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' | 'answers-lost' }
+  | { readonly kind: 'delayed' | 'answers-late'; readonly ms: number }
   | { readonly kind: 'slow'; readonly bytesPerSecond: number }
+  | { readonly kind: 'answers-torn'; readonly bytes: number }
+
+/** What becomes of the bytes that come in one direction. */
+type Fate =
+  | { readonly kind: 'pass' | 'swallow' }
+  | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'throttle'; readonly bytesPerSecond: number }
 
 export interface TcpProxy {
   /** On 127.0.0.1. */
   readonly port: number
-  /** From now on; for connections that are open as well. What a half-open link swallowed never comes, so these connections are reset when it ends. */
+  /** From now on; for connections that are open as well. What a link swallowed never comes, so these connections are reset when it ends. */
   set(state: LinkState): void
   /** Open ones, counted at the side of the client. */
   connections(): number
@@ -28,6 +37,8 @@ interface Connection {
   readonly server: Socket
   /** Some of its bytes are gone. */
   swallowed: boolean
+  /** Bytes of answers since the state was set. */
+  answered: number
 }
 
 /** A link between a client and a server on 127.0.0.1 that can be spoilt while it is in use. `listen` 0: any free port. */
@@ -45,16 +56,19 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
 
   const accept = (client: Socket): void => {
     if (state.kind === 'cut') return void client.destroy()
-    const connection: Connection = { client, server: connect({ port: target, host: '127.0.0.1' }), swallowed: false }
-    const { server } = connection
+    const server = connect({ port: target, host: '127.0.0.1' })
+    const connection: Connection = { client, server, swallowed: false, answered: 0 }
     connections.add(connection)
-    const now = (): LinkState => {
-      if (state.kind === 'half-open') connection.swallowed = true
-      if (state.kind === 'reset') resetAll(each => each === connection)
-      return state
+    const fateOf = (isAnswer: boolean, bytes: number): Fate => {
+      if (isAnswer) connection.answered += bytes
+      const isTorn = state.kind === 'answers-torn' && connection.answered > state.bytes
+      if (state.kind === 'reset' || isTorn) resetAll(each => each === connection)
+      const fate = fateIn(state, isAnswer)
+      if (fate.kind === 'swallow') connection.swallowed = true
+      return fate
     }
-    client.pipe(spoilt(now)).pipe(server)
-    server.pipe(spoilt(now)).pipe(client)
+    client.pipe(spoilt(bytes => fateOf(false, bytes))).pipe(server)
+    server.pipe(spoilt(bytes => fateOf(true, bytes))).pipe(client)
     for (const [socket, other] of [
       [client, server],
       [server, client],
@@ -79,8 +93,9 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
     port,
     set(next) {
       state = next
+      for (const connection of connections) connection.answered = 0
       if (next.kind === 'cut' || next.kind === 'reset') resetAll()
-      else if (next.kind !== 'half-open') resetAll(({ swallowed }) => swallowed)
+      else if (next.kind !== 'half-open' && next.kind !== 'answers-lost') resetAll(({ swallowed }) => swallowed)
     },
     connections: () => [...connections].filter(({ client }) => !client.destroyed).length,
     async close() {
@@ -92,32 +107,51 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
   }
 }
 
+/** For bytes that come when the link is as it is. */
+function fateIn(state: LinkState, isAnswer: boolean): Fate {
+  switch (state.kind) {
+    case 'open':
+    case 'answers-torn':
+      return { kind: 'pass' }
+    case 'delayed':
+      return { kind: 'delay', ms: state.ms }
+    case 'answers-late':
+      return isAnswer ? { kind: 'delay', ms: state.ms } : { kind: 'pass' }
+    case 'slow':
+      return { kind: 'throttle', bytesPerSecond: state.bytesPerSecond }
+    case 'answers-lost':
+      return { kind: isAnswer ? 'swallow' : 'pass' }
+    case 'cut':
+    case 'reset':
+    case 'half-open':
+      return { kind: 'swallow' }
+  }
+}
+
 /** One direction of a connection. Back-pressure goes through it, but for a delay: a slow link fills up its sender, a long one does not. */
-function spoilt(now: () => LinkState): Transform {
+function spoilt(fateOf: (bytes: number) => Fate): Transform {
   /** Resolves when what came before is through: nothing overtakes it, also when the link has got better meanwhile. */
   let through: Promise<void> = Promise.resolve()
 
   function pass(chunk: Buffer, push: () => void): Promise<void> {
-    const state = now()
+    const fate = fateOf(chunk.length)
     const before = through
     const after = async (due: Promise<void>): Promise<void> => {
       await before
       await due
       push()
     }
-    switch (state.kind) {
-      case 'open':
+    switch (fate.kind) {
+      case 'pass':
         through = after(Promise.resolve())
         return through
-      case 'delayed':
-        through = after(delay(state.ms))
+      case 'delay':
+        through = after(delay(fate.ms))
         return Promise.resolve()
-      case 'slow':
-        through = before.then(() => delay((chunk.length / state.bytesPerSecond) * 1_000)).then(push)
+      case 'throttle':
+        through = before.then(() => delay((chunk.length / fate.bytesPerSecond) * 1_000)).then(push)
         return through
-      case 'cut':
-      case 'reset':
-      case 'half-open':
+      case 'swallow':
         return Promise.resolve()
     }
   }
@@ -128,7 +162,7 @@ function spoilt(now: () => LinkState): Transform {
     },
     // A FIN does not get through a link that lets nothing through.
     flush(done) {
-      if (now().kind !== 'half-open') through.then(() => done(), done)
+      if (fateOf(0).kind !== 'swallow') through.then(() => done(), done)
     },
   })
 }

@@ -7,12 +7,13 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 
 const closing = closingAfterEach()
 
-/** A server that sends back what it gets, and the proxy before it. */
-async function echoBehindProxy(): Promise<TcpProxy> {
+/** A server that sends back what it gets, and the proxy before it. `heard` is told what it gets. */
+async function echoBehindProxy(heard: (bytes: Buffer) => void = () => {}): Promise<TcpProxy> {
   const open = new Set<Socket>()
   const server = createServer(socket => {
     open.add(socket)
     socket.on('error', () => {})
+    socket.on('data', heard)
     socket.pipe(socket)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -111,5 +112,38 @@ describe('a TCP proxy', () => {
     proxy.set({ kind: 'open' })
     expect(await usedEnds).toBe('ECONNRESET')
     expect((await echo(idle, 'still here')).text).toBe('still here')
+  })
+
+  it('answers-lost: requests get through, no answer comes, and what lost one is reset when it is mended', async () => {
+    const requests = Promise.withResolvers<string>()
+    const proxy = await echoBehindProxy(bytes => requests.resolve(String(bytes)))
+    const socket = await client(proxy)
+    const ends = ending(socket)
+    proxy.set({ kind: 'answers-lost' })
+    socket.write('hello')
+    expect(await requests.promise).toBe('hello')
+    expect(await Promise.race([ends, once(socket, 'data'), delay(200, 'silence')])).toBe('silence')
+    proxy.set({ kind: 'open' })
+    expect(await ends).toBe('ECONNRESET')
+  })
+
+  it('answers-late: the delay comes once', async () => {
+    const proxy = await echoBehindProxy()
+    const socket = await client(proxy)
+    proxy.set({ kind: 'answers-late', ms: 100 })
+    const { ms } = await echo(socket, 'hello')
+    expect(ms).toBeGreaterThanOrEqual(99)
+  })
+
+  it('answers-torn: a connection breaks when so many bytes of answers have come, each new one again', async () => {
+    const proxy = await echoBehindProxy()
+    const socket = await client(proxy)
+    proxy.set({ kind: 'answers-torn', bytes: 10 })
+    for (const each of [socket, await client(proxy)]) {
+      expect((await echo(each, 'ten bytes.')).text).toBe('ten bytes.')
+      const ends = ending(each)
+      each.write('!')
+      expect(await ends).toBe('ECONNRESET')
+    }
   })
 })
