@@ -26,10 +26,9 @@ export class PackedMemberships {
   #size = 0
   /** Changes whenever an entry comes or goes. */
   #generation = 0
-  #key = Buffer.allocUnsafeSlow(256)
+  /** Of the user who was looked for last: their key stands where the key of the next entry goes. */
   #keyLength = 0
   #keyTag = 0
-  #state = Buffer.allocUnsafeSlow(256)
 
   get size(): number {
     return this.#size
@@ -37,7 +36,7 @@ export class PackedMemberships {
 
   /** What all of it takes in memory. */
   get bytes(): number {
-    return this.#slots.byteLength + this.#tags.length + this.#entries.length + this.#key.length + this.#state.length
+    return this.#slots.byteLength + this.#tags.length + this.#entries.length
   }
 
   get(userId: string): Membership | undefined {
@@ -46,12 +45,17 @@ export class PackedMemberships {
   }
 
   set(userId: string, state: Membership): void {
-    const length = this.#pack(state)
     const slot = this.#find(userId)
+    const next = this.#end + headBytes + this.#keyLength
+    const length = packState(state, this.#entries, next)
+    if (length === undefined) {
+      this.#makeRoom(this.#entries.length)
+      return this.set(userId, state)
+    }
     const entry = this.#slots[slot]! - 1
-    if (entry < 0) return this.#insert(slot, length)
-    if (length > this.#entries.readUInt32LE(entry + 2)) this.#move(slot, length)
-    else this.#state.copy(this.#entries, this.#stateOf(entry), 0, length)
+    if (entry < 0) this.#insert(slot, length)
+    else if (length > this.#roomOf(entry)) this.#move(slot, length)
+    else this.#entries.copyWithin(this.#stateOf(entry), next, next + length)
   }
 
   delete(userId: string): void {
@@ -71,7 +75,7 @@ export class PackedMemberships {
       free = at
     }
     this.#slots[free] = 0
-    if (this.#wasted > this.#entries.length / 2) this.#compact(0)
+    if (this.#wasted > this.#entries.length / 2) this.#makeRoom(0)
   }
 
   /** Everybody there is. Meanwhile states may be replaced, but nobody may come or go. */
@@ -93,38 +97,33 @@ export class PackedMemberships {
     }, 0)
   }
 
-  /** The slot of a user, or the free one where they would go. Their key is the current one then. */
+  /** The slot of a user, or the free one where they would go. Writes their key where that of the next entry goes. */
   #find(userId: string): number {
-    const needed = userId.length * 3
-    if (needed > this.#key.length) this.#key = Buffer.allocUnsafeSlow(needed)
-    this.#keyLength = this.#key.write(userId)
+    const most = headBytes + userId.length * 3
+    if (this.#end + most > this.#entries.length) this.#makeRoom(most)
+    const from = this.#end + headBytes
+    this.#keyLength = this.#entries.write(userId, from)
     if (this.#keyLength > longestKey)
       throw new RangeError(`a user id of ${this.#keyLength} bytes: ${longestKey} are possible`)
-    return this.#findKey()
-  }
-
-  #findKey(): number {
-    const mask = this.#slots.length - 1
-    const hash = hashOf(this.#key.subarray(0, this.#keyLength))
+    const hash = hashOf(this.#entries, from, from + this.#keyLength)
     this.#keyTag = tagOf(hash)
+    const mask = this.#slots.length - 1
     let slot = this.#home(hash)
     for (let entry = this.#slots[slot]!; entry !== 0 && !this.#isAt(slot, entry - 1); entry = this.#slots[slot]!)
       slot = (slot + 1) & mask
     return slot
   }
 
-  /** Whether the current key is that of an entry, which is in this slot. */
+  /** Whether the user who is looked for has this entry, which is in this slot. */
   #isAt(slot: number, entry: number): boolean {
+    if (this.#tags[slot] !== this.#keyTag || this.#entries.readUInt16LE(entry) !== this.#keyLength) return false
+    const key = this.#end + headBytes
     const from = entry + headBytes
-    return (
-      this.#tags[slot] === this.#keyTag &&
-      this.#entries.readUInt16LE(entry) === this.#keyLength &&
-      this.#entries.compare(this.#key, 0, this.#keyLength, from, from + this.#keyLength) === 0
-    )
+    return this.#entries.compare(this.#entries, key, key + this.#keyLength, from, from + this.#keyLength) === 0
   }
 
   #hashOf(entry: number): number {
-    return hashOf(this.#entries.subarray(entry + headBytes, this.#stateOf(entry)))
+    return hashOf(this.#entries, entry + headBytes, this.#stateOf(entry))
   }
 
   #homeOf(entry: number): number {
@@ -140,54 +139,50 @@ export class PackedMemberships {
     return entry + headBytes + this.#entries.readUInt16LE(entry)
   }
 
-  #lengthOf(entry: number): number {
-    return headBytes + this.#entries.readUInt16LE(entry) + this.#entries.readUInt32LE(entry + 2)
+  #roomOf(entry: number): number {
+    return this.#entries.readUInt32LE(entry + 2)
   }
 
-  #pack(state: Membership): number {
-    let length = packState(state, this.#state)
-    while (length === undefined) {
-      this.#state = Buffer.allocUnsafeSlow(this.#state.length * 2)
-      length = packState(state, this.#state)
-    }
-    return length
+  #lengthOf(entry: number): number {
+    return headBytes + this.#entries.readUInt16LE(entry) + this.#roomOf(entry)
   }
 
   #insert(free: number, stateLength: number): void {
+    this.#slots[free] = this.#append(stateLength) + 1
+    this.#tags[free] = this.#keyTag
     this.#size++
     this.#generation++
-    const isFull = this.#size > this.#slots.length * 0.75
-    if (isFull) this.#doubleSlots()
-    const entry = this.#append(stateLength)
-    const slot = isFull ? this.#findKey() : free
-    this.#slots[slot] = entry + 1
-    this.#tags[slot] = this.#keyTag
+    if (this.#size > this.#slots.length * 0.75) this.#doubleSlots()
   }
 
   /** Gives an entry more room, at the end. */
   #move(slot: number, stateLength: number): void {
-    const entry = this.#append(stateLength)
     this.#wasted += this.#lengthOf(this.#slots[slot]! - 1)
-    this.#slots[slot] = entry + 1
+    this.#slots[slot] = this.#append(stateLength) + 1
   }
 
-  /** Writes an entry of the current key and state at the end. What is there may get other addresses, but keeps its slots. */
+  /** Makes an entry of the key and the state that stand where the next one goes. */
   #append(stateLength: number): number {
-    const length = headBytes + this.#keyLength + stateLength
-    if (this.#end + length > this.#entries.length) this.#compact(length)
     const entry = this.#end
     this.#entries.writeUInt16LE(this.#keyLength, entry)
     this.#entries.writeUInt32LE(stateLength, entry + 2)
-    this.#key.copy(this.#entries, entry + headBytes, 0, this.#keyLength)
-    this.#state.copy(this.#entries, entry + headBytes + this.#keyLength, 0, stateLength)
-    this.#end += length
+    this.#end += headBytes + this.#keyLength + stateLength
     return entry
   }
 
-  /** Leaves out what is gone, and makes room for `more` bytes and for half as much again as there is then. */
-  #compact(more: number): void {
+  /** For `more` bytes behind the last entry, and for half as much again as there is then. */
+  #makeRoom(more: number): void {
+    const room = Math.max(fewestBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5))
+    if (this.#wasted > 0) return this.#compact(room)
     const before = this.#entries
-    const after = Buffer.allocUnsafeSlow(Math.max(fewestBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5)))
+    this.#entries = Buffer.allocUnsafeSlow(room)
+    before.copy(this.#entries, 0, 0, this.#end)
+  }
+
+  /** Leaves out what is gone. Entries get other addresses, but keep their slots. */
+  #compact(room: number): void {
+    const before = this.#entries
+    const after = Buffer.allocUnsafeSlow(room)
     let end = 0
     for (let slot = 0; slot < this.#slots.length; slot++) {
       const entry = this.#slots[slot]! - 1
@@ -200,17 +195,17 @@ export class PackedMemberships {
     this.#wasted = 0
   }
 
+  /** Goes through the entries as they lie in memory: from slot to slot, nearly every look would miss the processor's caches. */
   #doubleSlots(): void {
-    const before = this.#slots
-    this.#slots = new Uint32Array(before.length * 2)
-    this.#tags = new Uint8Array(before.length * 2)
+    if (this.#wasted > 0) this.#compact(this.#entries.length)
+    this.#slots = new Uint32Array(this.#slots.length * 2)
+    this.#tags = new Uint8Array(this.#slots.length)
     const mask = this.#slots.length - 1
-    for (const address of before) {
-      if (address === 0) continue
-      const hash = this.#hashOf(address - 1)
+    for (let entry = 0; entry < this.#end; entry += this.#lengthOf(entry)) {
+      const hash = this.#hashOf(entry)
       let slot = this.#home(hash)
       while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
-      this.#slots[slot] = address
+      this.#slots[slot] = entry + 1
       this.#tags[slot] = tagOf(hash)
     }
   }
@@ -220,7 +215,8 @@ export class PackedMemberships {
  * All keys of a partition have the same remainder of their hash by the number of partitions, which leaves the lowest bits the same: they are
  * mixed once more.
  */
-const hashOf = (key: Uint8Array): number => Math.imul(murmur2(key), 0x9e3779b1)
+const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
+  Math.imul(murmur2(bytes, start, end), 0x9e3779b1)
 
 /** Other bits than those that choose the slot of all but very large tables. */
 const tagOf = (hash: number): number => (hash >>> 4) & 0xff

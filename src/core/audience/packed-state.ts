@@ -18,25 +18,35 @@ const fixedBytes = 2 + 4 * 8
 const doubtBytes = 4 + 8
 const lengthBytes = 4
 
-/** Writes a state at the beginning of `bytes` and returns how many it took; undefined when they are too few. */
-export function packState(state: Membership, bytes: Buffer): number | undefined {
+/** Writes a state at `start` and returns how many bytes it took; undefined when there may be too few. */
+export function packState(state: Membership, bytes: Buffer, start: number): number | undefined {
   const { desired, acknowledged, inFlight, doubt } = state
-  const codes = [codeOf(desired), codeOf(acknowledged, desired), codeOf(inFlight?.value, desired)] as const
-  const texts = [desired, acknowledged, inFlight?.value].filter((_, at) => codes[at] === 0) as string[]
-  const textBytes = texts.reduce((sum, text) => sum + lengthBytes + Buffer.byteLength(text), 0)
-  const total = fixedBytes + (doubt === undefined ? 0 : doubtBytes) + textBytes
-  if (total > bytes.length) return undefined
+  const ofDesired = codeOf(desired, undefined)
+  const ofAcknowledged = codeOf(acknowledged, desired)
+  const ofInFlight = codeOf(inFlight?.value, desired)
+  const mostText =
+    mostBytes(ofDesired, desired) + mostBytes(ofAcknowledged, acknowledged) + mostBytes(ofInFlight, inFlight?.value)
+  if (start + fixedBytes + doubtBytes + mostText > bytes.length) return undefined
 
-  const flags = (inFlight?.isOvertaken ? overtakenBit : 0) | (doubt === undefined ? 0 : doubtBit)
-  let end = bytes.writeUInt16LE(codes[0] | (codes[1] << 3) | (codes[2] << 6) | flags, 0)
-  for (const number of [state.syncId, state.version, state.position, inFlight?.since ?? 0])
-    end = bytes.writeDoubleLE(number, end)
+  const flags = (inFlight?.isOvertaken === true ? overtakenBit : 0) | (doubt === undefined ? 0 : doubtBit)
+  bytes.writeUInt16LE(ofDesired | (ofAcknowledged << 3) | (ofInFlight << 6) | flags, start)
+  bytes.writeDoubleLE(state.syncId, start + 2)
+  bytes.writeDoubleLE(state.version, start + 10)
+  bytes.writeDoubleLE(state.position, start + 18)
+  let end = bytes.writeDoubleLE(inFlight?.since ?? 0, start + 26)
   if (doubt !== undefined) end = bytes.writeDoubleLE(doubt.until, bytes.writeUInt32LE(doubt.versions, end))
-  for (const text of texts) {
-    const length = bytes.write(text, end + lengthBytes)
-    end = bytes.writeUInt32LE(length, end) + length
-  }
-  return end
+  if (ofDesired === 0) end = writeText(desired, bytes, end)
+  if (ofAcknowledged === 0) end = writeText(acknowledged as string, bytes, end)
+  if (ofInFlight === 0) end = writeText(inFlight?.value as string, bytes, end)
+  return end - start
+}
+
+/** UTF-8 takes three bytes at most for what UTF-16 has one unit for. */
+const mostBytes = (code: number, text = ''): number => (code === 0 ? lengthBytes + text.length * 3 : 0)
+
+function writeText(text: string, bytes: Buffer, start: number): number {
+  const length = bytes.write(text, start + lengthBytes)
+  return bytes.writeUInt32LE(length, start) + length
 }
 
 /** The state that `packState` wrote at `start`. */
@@ -71,7 +81,7 @@ export function unpackState(bytes: Buffer, start: number): Membership {
   }
 }
 
-function codeOf(value: string | undefined, desired?: string): number {
+function codeOf(value: string | undefined, desired: string | undefined): number {
   if (value === undefined) return none
   const code = values.indexOf(value)
   if (code > 0) return code
