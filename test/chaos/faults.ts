@@ -40,19 +40,25 @@ export const restartOldest: Fault = {
   },
 }
 
-/** SIGKILL of any process; another one is started at once. */
-export const killProcess: Fault = {
+/** SIGKILL of so many processes at once, any of them; as many others are started. */
+export const killProcesses = (count: number): Fault => ({
   name: 'SIGKILL',
   async inject(world) {
-    const member = world.chance.pick(world.fleet.members())
-    const { name } = member
-    const hit = ownedBy(world, name)
+    const { fleet, chance } = world
+    const left = [...fleet.members()]
+    const members = Array.from({ length: count }, () => left.splice(left.indexOf(chance.pick(left)), 1)[0]!)
+    const victims = members.map(({ name }) => name)
+    const hit = victims.flatMap(name => ownedBy(world, name))
     const at = now()
-    await world.fleet.kill(member)
-    await world.fleet.start()
-    return { what: name, at, victim: name, recovery: onPartitions(hit, at, each => each.process !== name) }
+    await Promise.all(members.map(member => fleet.kill(member)))
+    await Promise.all(members.map(() => fleet.start()))
+    const recovery = onPartitions(hit, at, each => !victims.includes(each.process))
+    return { what: victims.join(' '), at, victims, recovery }
   },
-}
+})
+
+/** SIGKILL of any process; another one is started at once. */
+export const killProcess = killProcesses(1)
 
 /** SIGSTOP of any process until the others have taken over everything it had, then SIGCONT: it has to notice that it was given up for dead. */
 export const freezeProcess: Fault = {
@@ -68,7 +74,7 @@ export const freezeProcess: Fault = {
     return {
       what: name,
       at,
-      victim: name,
+      victims: [name],
       recovery: onPartitions(hit, at, each => each.process !== name),
       async heal() {
         const from = now()
@@ -161,7 +167,7 @@ export const killCollector: Fault = {
     const at = now()
     await collectors.kill(member)
     const next = await collectors.start()
-    return { what: member.name, at, victim: member.name, recovery: takes(next, at) }
+    return { what: member.name, at, victims: [member.name], recovery: takes(next, at) }
   },
 }
 

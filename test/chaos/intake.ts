@@ -95,7 +95,10 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
       case 503:
         return limits.refusals === 'in_outages' && inOutage(endedAt) !== undefined
       case 'broken':
-        return limits.broken === 'of_victims' && injected.some(each => each.victim === collector && endedAt >= each.at)
+        return (
+          limits.broken === 'of_victims' &&
+          injected.some(({ victims, at }) => victims.includes(collector ?? '') && endedAt >= at)
+        )
       default:
         return false
     }

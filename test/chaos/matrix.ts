@@ -11,7 +11,7 @@ export const matrix: readonly MatrixRow[] = [
   {
     fault: 'processes killed (SIGKILL), restarted in turn (SIGTERM), added, under load',
     holds: 'nothing lost; twice at most what a killed one had under way, nothing after SIGTERM',
-    scenarios: ['rolling-restart', 'killed', 'join', 'collector-restarted', 'collector-killed'],
+    scenarios: ['rolling-restart', 'killed', 'killed-50', 'join', 'collector-restarted', 'collector-killed'],
   },
   {
     fault: 'a process frozen past its session, then thawed',

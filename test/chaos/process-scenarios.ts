@@ -1,4 +1,4 @@
-import { freezeProcess, joinProcess, killProcess, restartOldest } from './faults.ts'
+import { freezeProcess, joinProcess, killProcess, killProcesses, restartOldest } from './faults.ts'
 import type { Scenario } from './scenario.ts'
 import { standard, takenOver, times } from './setups.ts'
 
@@ -6,8 +6,9 @@ export const ofProcesses: readonly Scenario[] = [
   {
     ...standard,
     name: 'rolling-restart',
-    shows: 'three processes, each restarted five times in turn by SIGTERM',
-    faults: times(15, restartOldest),
+    shows: 'three processes, each restarted twenty times in turn by SIGTERM',
+    faults: times(60, restartOldest),
+    calmMs: { from: 0, to: 1_000 },
     limits: { duplicates: 'none', ...takenOver },
   },
   {
@@ -15,6 +16,14 @@ export const ofProcesses: readonly Scenario[] = [
     name: 'killed',
     shows: 'SIGKILL of any of three processes, ten times',
     faults: times(10, killProcess),
+    limits: { duplicates: 'of_victims', ...takenOver },
+  },
+  {
+    ...standard,
+    name: 'killed-50',
+    shows: 'SIGKILL of one, of two, of all three processes at once, in turn: fifty in all',
+    faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
+    calmMs: { from: 0, to: 1_000 },
     limits: { duplicates: 'of_victims', ...takenOver },
   },
   {

@@ -38,8 +38,8 @@ export interface Row extends Findings {
   readonly measured?: readonly string[]
 }
 
-/** Between two faults; the seed says which. */
-const calmMs = { from: 1_000, to: 3_000 }
+/** Before a fault; the seed says how long. */
+const usualCalmMs = { from: 1_000, to: 3_000 }
 const warmUpMs = 60_000
 /** As long as this nothing may come any more for a fault, or at the end, before it counts as never. */
 export const giveUpMs = 180_000
@@ -132,10 +132,12 @@ async function underLoad(
   { problems, say }: { readonly problems: string[]; readonly say: (line: string) => void },
 ) {
   const injected: Injected[] = []
+  const { calmMs = usualCalmMs } = scenario
   const until = performance.now() + scenario.load.seconds * 1_000
   try {
     await warmedUp(world)
     for (const fault of scenario.faults) {
+      await delay(world.chance.between(calmMs.from, calmMs.to))
       const result = await suffer(world, fault, problems)
       injected.push(result)
       const { what, from, recoveredAt } = result
@@ -178,10 +180,9 @@ async function warmedUp({ ledger, patience, fleet, collectors }: World): Promise
 }
 
 async function suffer(world: World, fault: Fault, problems: string[]): Promise<Injected> {
-  const { ledger, chance, patience } = world
-  await delay(chance.between(calmMs.from, calmMs.to))
-  const { what, at, recovery, victim, heal, problems: own = [] }: Hit = await fault.inject(world)
+  const { ledger, patience } = world
+  const { what, at, recovery, victims = [], heal, problems: own = [] }: Hit = await fault.inject(world)
   const recoveredAt = await ledger.seen(recovery.keys, { ...recovery, patienceMs: giveUpMs * patience })
   problems.push(...own, ...((await heal?.()) ?? []))
-  return { what: `${fault.name} ${what}`, at, from: recovery.from, recoveredAt, victim }
+  return { what: `${fault.name} ${what}`, at, from: recovery.from, recoveredAt, victims }
 }

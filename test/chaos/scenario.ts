@@ -39,6 +39,8 @@ export interface Scenario {
   readonly brokerProperties?: Readonly<Record<string, string>>
   /** The processes have a wall clock that a fault can set. */
   readonly ownClock?: boolean
+  /** How long it is calm before a fault, at least and at most; one to three seconds. */
+  readonly calmMs?: { readonly from: number; readonly to: number }
   /** How long is waited after the load until everything is delivered; three minutes. */
   readonly settleMs?: number
   /** After the end: what was seen besides, judged, and what of it belongs next to the row. */
@@ -94,8 +96,8 @@ export interface Hit {
   readonly at: number
   /** Recovered when each key has been delivered; a delivery since `from` counts as `keyOf` says. */
   readonly recovery: Awaited & { readonly keys: ReadonlySet<string> }
-  /** The process that had no chance to commit what it had done. */
-  readonly victim?: string
+  /** Processes that had no chance to commit what they had done. */
+  readonly victims?: readonly string[]
   /** Brings back what was taken; resolves with what did not go as it should. */
   heal?(): Promise<readonly string[]>
   /** What went wrong in the moment of the fault. */

@@ -27,8 +27,8 @@ export interface Injected {
   readonly from: number
   /** Undefined: never, as long as was waited. */
   readonly recoveredAt: number | undefined
-  /** The process that had no chance to commit what it had done. */
-  readonly victim: string | undefined
+  /** Processes that had no chance to commit what they had done. */
+  readonly victims: readonly string[]
 }
 
 export interface Evidence {
@@ -157,8 +157,8 @@ function duplicatesOf({ deliveries, injected, limits, patience }: Evidence) {
       limits.duplicates === 'counted' ||
       (limits.duplicates === 'of_victims' &&
         injected.some(
-          ({ victim, at }) =>
-            victim === before.process &&
+          ({ victims, at }) =>
+            victims.includes(before.process) &&
             before.at >= at - uncommittedMs * patience &&
             before.at <= at + signalMs * patience,
         ))
@@ -182,10 +182,10 @@ function latestOf({ deliveries }: Evidence): number {
 /** From a second before each fault to a second after the recovery, on partitions that one process served all the time. */
 function longestPause({ deliveries, injected }: Evidence): number {
   let longest = 0
-  for (const { at, recoveredAt = at, victim } of injected) {
+  for (const { at, recoveredAt = at, victims } of injected) {
     const during = deliveries.filter(each => each.at >= at - 1_000 && each.at <= recoveredAt + 1_000)
     for (const own of Map.groupBy(during, ({ sent }) => sent.partition).values()) {
-      if (own.some(({ process }) => process !== own[0]?.process || process === victim)) continue
+      if (own.some(({ process }) => process !== own[0]?.process || victims.includes(process))) continue
       for (let index = 1; index < own.length; index++) longest = Math.max(longest, own[index]!.at - own[index - 1]!.at)
     }
   }

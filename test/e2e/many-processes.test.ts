@@ -143,7 +143,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       expect(staying).toHaveLength(9)
       // It has nothing before the others have drained what they are to give up.
       const recoveredAt = fleet.receiver.seen.find(isBy(fourth))?.at
-      const join = { what: `join of ${fourth.name}`, at, from: at, recoveredAt, victim: undefined }
+      const join = { what: `join of ${fourth.name}`, at, from: at, recoveredAt, victims: [] }
       const findings = findingsOf(fleet.observed, withoutPause, [join])
       expect(findings.failures).toEqual([])
       report = `a fourth: ${inWords(findings)}; what stays pauses for ${findings.pauseMs} ms at most`

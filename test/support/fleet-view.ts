@@ -103,7 +103,7 @@ export function suffered({ sent, seen }: Observed, { what, name, at }: Victim): 
     what: `${what} of ${name}`,
     at,
     from: at,
-    victim: name,
+    victims: [name],
     recoveredAt: missing.size === 0 ? recoveredAt : undefined,
   }
 }

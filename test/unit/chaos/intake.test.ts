@@ -15,10 +15,10 @@ const posted = (answer: Posted['answer'], at: number, more: Partial<Posted> = {}
 })
 const look = (at: number, isReady = true, collector = 'c1'): Look => ({ collector, at, isReady })
 const fault = (more: Partial<Injected> = {}): Injected => ({
-  ...{ what: 'SIGKILL c1', at: 10_000, from: 10_000, recoveredAt: 12_000, victim: 'c1' },
+  ...{ what: 'SIGKILL c1', at: 10_000, from: 10_000, recoveredAt: 12_000, victims: ['c1'] },
   ...more,
 })
-const outage = fault({ what: 'Kafka away', from: 70_000, recoveredAt: 75_000, victim: undefined })
+const outage = fault({ what: 'Kafka away', from: 70_000, recoveredAt: 75_000, victims: [] })
 
 const strict: IntakeLimits = { refusals: 'none', broken: 'none', answerMs: 1_000, acceptedMs: 5_000, peakMb: 300 }
 const inOutages: IntakeLimits = { ...strict, refusals: 'in_outages' }

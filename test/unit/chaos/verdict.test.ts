@@ -13,7 +13,7 @@ const by = (process: string, of: Sent, at: number, destination = 'crm'): Deliver
 })
 const a = sent('a')
 const b = sent('b')
-const kill = { what: 'SIGKILL p1', at: 5_000, from: 5_000, recoveredAt: 9_000, victim: 'p1' }
+const kill = { what: 'SIGKILL p1', at: 5_000, from: 5_000, recoveredAt: 9_000, victims: ['p1'] }
 const nothingWrong: Evidence = {
   limits: { duplicates: 'none', recoveryMs: 10_000 },
   patience: 1,
@@ -86,6 +86,15 @@ const cases: readonly Case[] = [
       deliveries: [by('p1', a, 4_100), by('p1', b, 5_100), by('p2', a, 8_000), by('p2', b, 8_100)],
     },
     figures: { duplicates: 2, recoveryMs: 4_000 },
+  },
+  {
+    name: 'each of several victims of one strike',
+    evidence: {
+      limits: ofVictims,
+      injected: [{ ...kill, victims: ['p1', 'p3'] }],
+      deliveries: [by('p1', a, 4_900), by('p3', b, 4_900), by('p2', a, 8_000), by('p2', b, 8_100)],
+    },
+    figures: { duplicates: 2 },
   },
   {
     name: 'what a victim did before that may not',
