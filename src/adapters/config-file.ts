@@ -1,6 +1,6 @@
 import { draftFrom, settingsFrom } from '../core/settings/draft.ts'
 import type { FileContent } from '../core/settings/files.ts'
-import { formatPath, valueAt } from '../core/settings/problem.ts'
+import { formatPath, valueAt, wholeFile } from '../core/settings/problem.ts'
 import type { Settings } from '../core/settings.ts'
 import {
   besides,
@@ -18,10 +18,10 @@ export interface Problem {
   readonly file: string
   readonly line: number
   readonly column: number
-  /** `destinations[0].webhooks[5]`; absent when the file as such is at fault. */
-  readonly path?: string
+  /** `destinations[0].webhooks[5]`; `the file` when no key of it is at fault. */
+  readonly path: string
   readonly message: string
-  readonly hint?: string
+  readonly hint: string
 }
 
 export type LoadResult =
@@ -35,8 +35,7 @@ export type LoadResult =
 
 /** `FILE:LINE:COL: path: message (hint)` */
 export function formatProblem({ file, line, column, path, message, hint }: Problem): string {
-  const where = path === undefined ? `${file}:${line}:${column}` : `${file}:${line}:${column}: ${path}`
-  return hint === undefined ? `${where}: ${message}` : `${where}: ${message} (${hint})`
+  return `${file}:${line}:${column}: ${path}: ${message} (${hint})`
 }
 
 /** Reads a configuration with all files that it names. Everything that is wrong is told at once; never rejects for it. */
@@ -64,9 +63,7 @@ export async function loadThrough(look: Look, path: string, env: Environment): P
 
 /** What could not be read is no second time missing. */
 function toldAlready({ at }: LocatedProblem, { problems, input }: Gathered): boolean {
-  return problems.some(
-    form => form.at !== undefined && startsWith(at ?? [], form.at) && valueAt(input, form.at) === undefined,
-  )
+  return problems.some(form => startsWith(at, form.at) && valueAt(input, form.at) === undefined)
 }
 
 /** In the order of the files and of their lines. */
@@ -80,9 +77,9 @@ function refused(problems: readonly LocatedProblem[], files: readonly string[]):
       file,
       line,
       column,
-      ...(path !== undefined && path.length > 0 && { path: formatPath(path) }),
+      path: formatPath(path) || wholeFile,
       message,
-      ...(hint !== undefined && { hint }),
+      hint,
     })),
   }
 }

@@ -25,12 +25,12 @@ export interface Gathered {
 
 export interface LocatedProblem extends Place {
   readonly file: string
-  /** Within the whole. Undefined: the file as such. */
-  readonly at: Path | undefined
+  /** Within the whole. What stands there and within is not told of again if nothing could be read there. */
+  readonly at: Path
   /** Within the file. */
-  readonly path: Path | undefined
+  readonly path: Path
   readonly message: string
-  readonly hint?: string
+  readonly hint: string
 }
 
 /** File names in the configuration are relative to the configuration file. */
@@ -49,8 +49,8 @@ export async function gather(look: Look, path: string, env: Environment): Promis
 
   const directory = await look.names(besides(path, from))
   if (directory.kind === 'unreadable') {
-    const message = `${JSON.stringify(from)} ${directory.reason}`
-    return gatheredFrom([main], root, [{ path: ['destinationsFrom'], message }])
+    const message = `${JSON.stringify(from)} ${directory.message}`
+    return gatheredFrom([main], root, [{ path: ['destinationsFrom'], message, hint: directory.hint }])
   }
   const parts: Part[] = []
   // Hidden names: `..data` of a mounted ConfigMap, swap files of editors.
@@ -67,7 +67,8 @@ async function readDocument(look: Look, path: string, env: Environment): Promise
   const content = await look.text(path)
   if (content.kind === 'read') return readYaml(content.text, env)
   const place = { line: 1, column: 1 }
-  return { value: undefined, problems: [{ ...place, message: content.reason }], substituted: [], placeOf: () => place }
+  const { message, hint } = content
+  return { value: undefined, problems: [{ ...place, path: [], message, hint }], substituted: [], placeOf: () => place }
 }
 
 function gatheredFrom(parts: readonly Part[], input: unknown, problems: readonly SettingsProblem[]): Gathered {
@@ -78,7 +79,7 @@ function gatheredFrom(parts: readonly Part[], input: unknown, problems: readonly
     const { file, prefix, document } = partOf(path)
     const within = path.slice(prefix.length)
     const told = [hint, first && `first at ${position(first)}`].filter(Boolean).join(', ')
-    return { file, ...document.placeOf(within, at), at: path, path: within, message, ...(told && { hint: told }) }
+    return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: told }
   }
 
   function position(path: Path): string {
@@ -91,8 +92,7 @@ function gatheredFrom(parts: readonly Part[], input: unknown, problems: readonly
     document.problems.map(problem => ({
       ...problem,
       file,
-      at: problem.path === undefined && prefix.length === 0 ? undefined : [...prefix, ...(problem.path ?? [])],
-      path: problem.path,
+      at: document.value === undefined ? prefix : [...prefix, ...problem.path],
     })),
   )
   return {

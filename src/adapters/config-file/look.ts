@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import type { FileContent } from '../../core/settings/files.ts'
+import type { Refusal } from '../../core/settings/problem.ts'
 
 export type DirectoryContent =
   | { readonly kind: 'read'; readonly names: readonly string[] }
-  | { readonly kind: 'unreadable'; readonly reason: string }
+  | (Refusal & { readonly kind: 'unreadable' })
 
 /** One reading of everything that the configuration consists of. */
 export interface Look {
@@ -47,12 +48,14 @@ async function readText(path: string): Promise<FileContent> {
   try {
     // Opening a pipe would wait for its writer.
     const found = await stat(path)
-    if (!found.isFile())
-      return { kind: 'unreadable', reason: found.isDirectory() ? reasons.EISDIR : 'is no regular file' }
-    if (found.size > largestBytes) return { kind: 'unreadable', reason: `is larger than ${largestBytes} bytes` }
+    if (found.isDirectory()) return { kind: 'unreadable', ...refusals.EISDIR }
+    if (!found.isFile()) return { kind: 'unreadable', message: 'is no regular file', hint: 'name one that is' }
+    if (found.size > largestBytes) {
+      return { kind: 'unreadable', message: `is larger than ${largestBytes} bytes`, hint: 'is it the right file?' }
+    }
     return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)) }
   } catch (error) {
-    return { kind: 'unreadable', reason: reasonOf(error) }
+    return { kind: 'unreadable', ...refusalOf(error) }
   }
 }
 
@@ -60,21 +63,25 @@ async function readNames(directory: string): Promise<DirectoryContent> {
   try {
     return { kind: 'read', names: (await readdir(directory)).sort() }
   } catch (error) {
-    return { kind: 'unreadable', reason: reasonOf(error) }
+    return { kind: 'unreadable', ...refusalOf(error) }
   }
 }
 
-const reasons = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'is not a directory',
-  EISDIR: 'is a directory',
-  EACCES: 'may not be read by this user',
-  EPERM: 'may not be read by this user',
-  ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text',
-}
+const misnamed = 'make it, or mend its name: names are relative to the configuration file'
+const unreadable = 'let the user of this process read it'
 
-function reasonOf(error: unknown): string {
+const refusals = {
+  ENOENT: { message: 'does not exist', hint: misnamed },
+  ENOTDIR: { message: 'is not a directory', hint: misnamed },
+  EISDIR: { message: 'is a directory', hint: 'name a file in it' },
+  EACCES: { message: 'may not be read by this user', hint: unreadable },
+  EPERM: { message: 'may not be read by this user', hint: unreadable },
+  ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
+} as const satisfies Record<string, Refusal>
+
+function refusalOf(error: unknown): Refusal {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error
-  return code in reasons ? reasons[code as keyof typeof reasons] : `cannot be read (${code})`
+  if (Object.hasOwn(refusals, code)) return refusals[code as keyof typeof refusals]
+  return { message: `cannot be read (${code})`, hint: 'see whether another program can read it' }
 }

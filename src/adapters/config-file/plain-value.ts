@@ -6,7 +6,7 @@ interface OffsetProblem {
   readonly path: Path
   readonly offset: number
   readonly message: string
-  readonly hint?: string
+  readonly hint: string
 }
 
 /** A text that the environment was put into. */
@@ -34,8 +34,8 @@ export function plainValue(root: Node, env: Readonly<Record<string, string | und
   const substituted: Substituted[] = []
   const offsets = new Map<string, { key: number; value: number }>()
 
-  function refuse(path: Path, offset: number, message: string, hint?: string): undefined {
-    problems.push({ path, offset, message, ...(hint === undefined ? {} : { hint }) })
+  function refuse(path: Path, offset: number, message: string, hint: string): undefined {
+    problems.push({ path, offset, message, hint })
   }
 
   function visit(node: Node, path: Path, keyOffset: number): unknown {
@@ -72,11 +72,9 @@ export function plainValue(root: Node, env: Readonly<Record<string, string | und
       const at = [...path, key]
       if (key === '<<') refuse(at, offset, 'is a merge key; merge keys are not possible here', 'write the keys out')
       // On a plain object this key would set the prototype.
-      else if (key === '__proto__') refuse(at, offset, 'unknown key')
-      else if (Object.hasOwn(value, key)) {
-        const first = offsets.get(formatPath(at))
-        refuse(at, offset, 'stands twice in one mapping', first && 'leave one of them out')
-      } else value[key] = visit(pair.value, at, offset)
+      else if (key === '__proto__') refuse(at, offset, 'unknown key', 'leave it out')
+      else if (Object.hasOwn(value, key)) refuse(at, offset, 'stands twice in one mapping', 'leave one of them out')
+      else value[key] = visit(pair.value, at, offset)
     }
     return value
   }

@@ -1,17 +1,18 @@
-import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAMLError } from 'yaml'
-import { formatPath, type Path } from '../../core/settings/problem.ts'
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
+import { formatPath, type Path, type Refusal } from '../../core/settings/problem.ts'
 import { plainValue, type Substituted } from './plain-value.ts'
+import { lastBegun, syntaxProblem } from './syntax.ts'
 
 export interface Place {
   readonly line: number
   readonly column: number
 }
 
-/** A problem of one document; without a path when the form of the document itself is broken. */
+/** A problem of one document; of an empty path when it is about all of it. */
 export interface DocumentProblem extends Place {
-  readonly path?: Path
+  readonly path: Path
   readonly message: string
-  readonly hint?: string
+  readonly hint: string
 }
 
 export interface ConfigDocument {
@@ -33,22 +34,30 @@ export function readYaml(text: string, env: Readonly<Record<string, string | und
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
-  const broken = (offset: number, message: string, hint?: string): ConfigDocument => ({
+  const broken = (offset: number, problem: Refusal & { readonly path: Path }): ConfigDocument => ({
     value: undefined,
-    problems: [{ ...place(offset), message, ...(hint === undefined ? {} : { hint }) }],
+    problems: [{ ...place(offset), ...problem }],
     substituted: [],
     placeOf: () => place(offset),
   })
 
-  const parsed = parse(text, lines)
-  if (parsed.kind === 'too_deep') return broken(parsed.offset, `is nested deeper than ${deepest} levels`)
-  const [document, second] = parsed.documents
+  const { documents, tooDeepAt } = parse(text, lines)
+  const [document, second] = documents
+  if (tooDeepAt !== undefined) {
+    const path = lastBegun(document?.contents, tooDeepAt).slice(0, 1)
+    const hint = 'nothing here is: is a bracket left open?'
+    return broken(tooDeepAt, { path, message: `is nested deeper than ${deepest} levels`, hint })
+  }
   const [error] = [...(document?.errors ?? [])].sort((a, b) => a.pos[0] - b.pos[0])
   if (error !== undefined) {
-    const { line } = place(error.pos[0])
-    return broken(error.pos[0], syntaxText(error), syntaxHint(error, text.split('\n')[line - 1] ?? ''))
+    const [offset] = error.pos
+    const line = text.split('\n')[place(offset).line - 1] ?? ''
+    return broken(offset, { path: lastBegun(document?.contents, offset), ...syntaxProblem(error, line) })
   }
-  if (second !== undefined) return broken(second.range[0], 'a second document begins here, only one is possible')
+  if (second !== undefined) {
+    const hint = 'leave out --- and what follows, or give it a file of its own'
+    return broken(second.range[0], { path: [], message: 'a second document begins here, only one is possible', hint })
+  }
 
   const found = plainValue(document?.contents ?? null, env)
   return {
@@ -65,42 +74,25 @@ export function readYaml(text: string, env: Readonly<Record<string, string | und
   }
 }
 
-type Parsed =
-  | { readonly kind: 'parsed'; readonly documents: readonly Document.Parsed[] }
-  | { readonly kind: 'too_deep'; readonly offset: number }
+interface Parsed {
+  readonly documents: readonly Document.Parsed[]
+  /** Where it went deeper than it may; what follows is not in the documents. */
+  readonly tooDeepAt: number | undefined
+}
 
 function parse(text: string, lines: LineCounter): Parsed {
   lines.addNewLine(0)
   const parser = new Parser(lines.addNewLine)
   const tokens: CST.Token[] = []
+  let tooDeepAt: number | undefined
   for (const lexeme of new Lexer().lex(text)) {
     tokens.push(...parser.next(lexeme))
-    if (parser.stack.length > deepest) return { kind: 'too_deep', offset: parser.offset }
+    if (parser.stack.length > deepest) {
+      tooDeepAt = parser.offset
+      break
+    }
   }
   tokens.push(...parser.end())
   const composer = new Composer({ uniqueKeys: false, resolveKnownTags: false, logLevel: 'silent' })
-  return { kind: 'parsed', documents: [...composer.compose(tokens, true, text.length)] }
-}
-
-/** The parser's text without what it repeats of the source: that may be part of a secret. */
-function syntaxText({ message }: YAMLError): string {
-  const told = message
-    .replace(/ token in YAML stream: .*/s, '')
-    .replace(/(escape sequence|reserved character) .*/s, '$1')
-    .replace('"quote', 'quote')
-  return `is no valid YAML: ${told.charAt(0).toLowerCase()}${told.slice(1)}`
-}
-
-function syntaxHint({ code }: YAMLError, line: string): string | undefined {
-  switch (code) {
-    case 'TAB_AS_INDENT':
-      return 'indent with spaces'
-    case 'BAD_DQ_ESCAPE':
-      return 'write \\\\ for a backslash, or use single quotes'
-    case 'BAD_SCALAR_START':
-    case 'BLOCK_AS_IMPLICIT_KEY':
-      return 'put the text in quotes'
-    default:
-      return /[[{,].*\$\{/.test(line) ? `between { } or [ ] a \${…} has to stand in quotes` : undefined
-  }
+  return { documents: [...composer.compose(tokens, true, text.length)], tooDeepAt }
 }

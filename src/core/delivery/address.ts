@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import type { Refusal } from '../settings/problem.ts'
 
 /** One block of `network.allow`, parsed once. A v4 block inside v6 (`::ffff:10.0.0.0/104`) is kept as the v4 block. */
 export interface Cidr {
@@ -157,10 +158,18 @@ export function classifyAddress(ip: string, allow: readonly Cidr[]): AddressVerd
   return bytes === undefined ? forbidden('not a plain IP address', false) : judge(bytes, allow)
 }
 
-/** One line for operators: the address, why it is refused and which setting opens it, if any does. */
-export function explainForbidden(ip: string, verdict: AddressVerdict & { kind: 'forbidden' }): string {
-  const remedy = verdict.allowable ? 'add it to network.allow if it is meant' : 'network.allow cannot open it'
-  return `address ${ip} is refused (${verdict.range}): ${remedy}`
+type Forbidden = AddressVerdict & { readonly kind: 'forbidden' }
+
+/** For operators: the address and why it is refused, and which setting opens it, if any does. */
+export function refusalOf(ip: string, { range, allowable }: Forbidden): Refusal {
+  const hint = allowable ? 'add it to network.allow if it is meant' : 'network.allow cannot open it'
+  return { message: `address ${ip} is refused (${range})`, hint }
+}
+
+/** The same in one line. */
+export function explainForbidden(ip: string, verdict: Forbidden): string {
+  const { message, hint } = refusalOf(ip, verdict)
+  return `${message}: ${hint}`
 }
 
 /** The host of a URL when it is an IP literal, without brackets. `new URL` has made octal, hex and short v4 forms plain. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { WebhookCall } from '../ports.ts'
+import type { Refusal } from '../settings/problem.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings.ts'
 import type { EpochMs, JsonText, Secret } from '../units.ts'
 import { HmacSha1 } from './hmac.ts'
@@ -113,37 +114,45 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 const maxValueBytes = 4_096
 const maxBytesOfAll = 8_192
+const shorten = 'these headers are for keys and names: make them shorter'
 
 /** Why a static header cannot be configured; undefined when it can. Values may be credentials: none is ever in the text. */
-export function refuseHeader(name: string, value: string): string | undefined {
+export function refuseHeader(name: string, value: string): Refusal | undefined {
   const quoted = JSON.stringify(name)
   const lower = name.toLowerCase()
-  if (!token.test(name)) return `header name ${quoted} is not valid: use letters, digits and !#$%&'*+-.^_\`|~`
+  if (!token.test(name)) {
+    return { message: `header name ${quoted} is not valid`, hint: "use letters, digits and !#$%&'*+-.^_`|~" }
+  }
   // The one token that plain objects, which HTTP clients keep headers in, cannot hold.
-  if (name === '__proto__') return `header name ${quoted} cannot be sent`
+  if (name === '__proto__') return { message: `header name ${quoted} cannot be sent`, hint: 'take another name' }
   if (reservedNames.has(lower) || reservedPrefixes.some(prefix => lower.startsWith(prefix))) {
-    return `header ${quoted} is set by Hookline or by HTTP itself: remove it`
+    return { message: `header ${quoted} is set by Hookline or by HTTP itself`, hint: 'leave it out' }
   }
   if (!fieldValue.test(value)) {
-    return `the value of header ${quoted} holds a line break or another character that HTTP does not allow (TAB, 0x20-0x7e and 0x80-0xff are)`
+    const message = `the value of header ${quoted} holds a line break or another character that HTTP does not allow`
+    return { message, hint: 'allowed: TAB, 0x20-0x7e and 0x80-0xff' }
   }
   // One byte a character, after the check above.
   if (value.length > maxValueBytes) {
-    return `the value of header ${quoted} is ${value.length} bytes long, more than ${maxValueBytes}`
+    const message = `the value of header ${quoted} is ${value.length} bytes long, more than ${maxValueBytes}`
+    return { message, hint: shorten }
   }
   return undefined
 }
 
 /** Why a webhook's static headers do not go together; undefined when they do. Each one passed `refuseHeader` before. */
-export function refuseHeaders(headers: Readonly<Record<string, string>>): string | undefined {
+export function refuseHeaders(headers: Readonly<Record<string, string>>): Refusal | undefined {
   const seen = new Map<string, string>()
   let bytes = 0
   for (const [name, value] of Object.entries(headers)) {
     const twin = seen.get(name.toLowerCase())
-    if (twin !== undefined)
-      return `header ${JSON.stringify(name)} stands twice, also as ${JSON.stringify(twin)}: names ignore case`
+    if (twin !== undefined) {
+      const message = `header ${JSON.stringify(name)} stands twice, also as ${JSON.stringify(twin)}`
+      return { message, hint: 'leave one of them out: names ignore case' }
+    }
     seen.set(name.toLowerCase(), name)
     bytes += name.length + value.length
   }
-  return bytes > maxBytesOfAll ? `the headers are ${bytes} bytes together, more than ${maxBytesOfAll}` : undefined
+  if (bytes <= maxBytesOfAll) return undefined
+  return { message: `the headers are ${bytes} bytes together, more than ${maxBytesOfAll}`, hint: shorten }
 }

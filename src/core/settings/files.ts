@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { type Path, valueAt } from './problem.ts'
+import { type Path, type Refusal, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { Pruned } from './shape.ts'
 
@@ -14,8 +14,8 @@ export interface NamedFile {
 
 export type FileContent =
   | { readonly kind: 'read'; readonly text: string }
-  /** `reason` follows the name: `does not exist`. */
-  | { readonly kind: 'unreadable'; readonly reason: string }
+  /** The message follows the name: `does not exist`. */
+  | (Refusal & { readonly kind: 'unreadable' })
 
 /** By name, as the configuration has it. */
 export type FileContents = ReadonlyMap<string, FileContent>
@@ -56,29 +56,35 @@ export function secretIn(content: string): string {
 }
 
 /** Why a file cannot be what it is named for; undefined when it can. */
-export function refuseContent(content: FileContent | undefined, holds: Holds): string | undefined {
-  if (content === undefined) return 'has not been read'
-  if (content.kind === 'unreadable') return content.reason
+export function refuseContent(content: FileContent | undefined, holds: Holds): Refusal | undefined {
+  if (content === undefined) throw new Error('a file that the configuration names has not been read')
+  if (content.kind === 'unreadable') return content
   switch (holds) {
     case 'secret':
-      return secretIn(content.text) === '' ? 'is empty' : undefined
+      return secretIn(content.text) === '' ? { message: 'is empty', hint: 'write the secret into it' } : undefined
     case 'certificates':
       return refuseCertificates(content.text)
-    case 'key':
-      return parses(() => createPrivateKey(content.text)) ? undefined : 'holds no PEM private key without a passphrase'
+    case 'key': {
+      const hint = 'it begins with -----BEGIN PRIVATE KEY----- or the like'
+      const message = 'holds no PEM private key without a passphrase'
+      return parses(() => createPrivateKey(content.text)) ? undefined : { message, hint }
+    }
   }
 }
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
 /** TLS libraries skip what they cannot read, and then trust less than was meant: every certificate has to be good. */
-function refuseCertificates(text: string): string | undefined {
+function refuseCertificates(text: string): Refusal | undefined {
   const blocks = text.match(pemCertificate) ?? []
   const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
-  if (begun === 0) return 'holds no PEM certificate'
+  if (begun === 0)
+    return { message: 'holds no PEM certificate', hint: 'each one begins with -----BEGIN CERTIFICATE-----' }
   const bad = blocks.findIndex(block => !parses(() => new X509Certificate(block)))
   if (bad < 0 && blocks.length === begun) return undefined
-  return `holds ${begun} PEM certificate${begun === 1 ? '' : 's'}, of which number ${(bad < 0 ? blocks.length : bad) + 1} cannot be parsed`
+  const number = (bad < 0 ? blocks.length : bad) + 1
+  const message = `holds ${begun} PEM certificate${begun === 1 ? '' : 's'}, of which number ${number} cannot be parsed`
+  return { message, hint: `look at it by openssl x509 -text, or take it out` }
 }
 
 /** True when a client's key is the one of its certificate. */

@@ -3,6 +3,7 @@ import type { Path } from './problem.ts'
 import { configuration } from './schema.ts'
 
 interface Node {
+  readonly description?: string
   readonly properties?: Readonly<Record<string, Node>>
   readonly items?: Node
   readonly additionalProperties?: Node | boolean
@@ -15,6 +16,25 @@ export function keysAt(path: Path): readonly string[] {
   let node: Node | undefined = plain
   for (const part of path) node = typeof part === 'number' ? node?.items : node?.properties?.[part]
   return Object.keys(node?.properties ?? {})
+}
+
+function namesIn({ properties = {}, items }: Node): string[] {
+  const within = Object.values(items === undefined ? properties : { items })
+  return [...Object.keys(properties), ...within.flatMap(namesIn)]
+}
+
+/** Every key that there is, wherever it stands. */
+export const keyNames: ReadonlySet<string> = new Set(namesIn(plain))
+
+/** What the key at a path is for, or the nearest around it that says; for the middle of a line. */
+export function meaningAt(path: Path): string {
+  let node: Node | undefined = plain
+  let meaning = 'see the reference of the configuration'
+  for (const part of path) {
+    node = typeof part === 'number' ? node?.items : node?.properties?.[part]
+    meaning = node?.description ?? meaning
+  }
+  return meaning.replace(/\.$/, '').replace(/^[A-Z](?=[a-z]*\b)/, letter => letter.toLowerCase())
 }
 
 const environment = 'environment'

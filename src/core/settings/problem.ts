@@ -1,17 +1,30 @@
 /** Where something stands in the configuration: keys and positions from the top. */
 export type Path = readonly (string | number)[]
 
-/** What is wrong at one place. Texts never hold a secret's value. */
-export interface SettingsProblem {
+interface Wrong {
   readonly path: Path
   /** Goes on after the path: `must be …`, `is missing`. */
   readonly message: string
-  readonly hint?: string
-  /** Where the same thing stood before. */
-  readonly first?: Path
   /** The key is at fault, not its value. */
   readonly at?: 'key'
 }
+
+/** What helps against it: what may stand there, what to do, or where the same thing stood before (`first`). */
+type Help =
+  | { readonly hint: string; readonly first?: Path | undefined }
+  | { readonly hint?: string; readonly first: Path }
+
+/** What is wrong at one place. Texts never hold a secret's value. */
+export type SettingsProblem = Wrong & Help
+
+/** Why something cannot be taken, and what helps. */
+export interface Refusal {
+  readonly message: string
+  readonly hint: string
+}
+
+/** Stands for the path of what is no key's fault: no key looks like this, since it would be quoted. */
+export const wholeFile = 'the file'
 
 /** `destinations[0].webhooks[5]`; keys that are no plain names are quoted. */
 export function formatPath(path: Path): string {

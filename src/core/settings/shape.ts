@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { keysAt } from './json-schema.ts'
-import { nearestName } from './nearest.ts'
+import { adviceAt, adviceOnName } from './advice.ts'
+import { keysAt, meaningAt } from './json-schema.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from './problem.ts'
 import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
 
@@ -46,7 +46,8 @@ export function shapeOf(input: unknown, substituted: Substituted): Shape {
 function cutSurplus(root: unknown, issue: Issue, surplus: SettingsProblem[]): boolean {
   if (issue.code !== 'too_big' || issue.origin !== 'array') return false
   const most = Number(issue.maximum)
-  surplus.push({ path: [...(issue.path as Path), most], message: issue.message })
+  const path = [...(issue.path as Path), most]
+  surplus.push({ path, message: issue.message, hint: meaningAt(path) })
   ;(valueAt(root, issue.path as Path) as unknown[]).length = most
   return true
 }
@@ -91,22 +92,21 @@ function problemsOf(issue: Issue, input: unknown): readonly SettingsProblem[] {
         path: [...path, key],
         at: 'key',
         message: 'unknown key',
-        ...didYouMean(key, keysAt(path)),
+        hint: adviceOnName(key, keysAt(path)),
       }))
-    case 'invalid_value':
-      return [{ path, message: issue.message, ...didYouMean(valueAt(input, path), issue.values.map(String)) }]
-    default: {
-      const scalar = ['number', 'boolean'].includes(typeof valueAt(input, path))
-      const hint = scalar && issue.message.startsWith('must be text') ? { hint: 'put it in quotes' } : {}
-      return [{ path, message: issue.message, ...hint }]
+    case 'invalid_value': {
+      const hint = adviceOnName(valueAt(input, path), issue.values.map(String), adviceAt(path))
+      return [{ path, message: issue.message, hint }]
     }
+    default:
+      return [{ path, message: issue.message, hint: adviceOnValue(issue, valueAt(input, path)) }]
   }
 }
 
-/** A hint with the nearest of the right names. */
-export function didYouMean(typed: unknown, names: readonly string[]): { hint?: string } {
-  const nearest = typeof typed === 'string' ? nearestName(typed, names) : undefined
-  return nearest === undefined ? {} : { hint: `did you mean ${nearest}?` }
+function adviceOnValue({ message, path }: Issue, value: unknown): string {
+  if (value === null) return 'give it a value or leave it out'
+  const isBare = typeof value === 'number' || typeof value === 'boolean'
+  return isBare && message.startsWith('must be text') ? 'put it in quotes' : adviceAt(path as Path)
 }
 
 const nouns: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { refuseSchedule } from '../../delivery/schedule.ts'
 import { durationMs } from '../../units.ts'
 import { parseHostPort } from '../fields.ts'
+import { meaningAt } from '../json-schema.ts'
 import type { SettingsProblem } from '../problem.ts'
 import { defaultListen, delivery } from '../schema.ts'
 import type { Rule } from './rule.ts'
@@ -17,10 +18,8 @@ export const keptSchedule: Rule = config => {
     const refusal = refuseSchedule(judged)
     if (refusal === undefined) break
     const key = (['timeout', 'window'] as const).find(name => refusal.startsWith(`${name} `))
-    problems.push({
-      path: ['delivery', key ?? 'schedule'],
-      message: refusal.replace(/^(timeout|window|schedule) /, ''),
-    })
+    const path = ['delivery', key ?? 'schedule']
+    problems.push({ path, message: refusal.replace(/^(timeout|window|schedule) /, ''), hint: meaningAt(path) })
     judged = key && { ...judged, [key]: longest[key] }
   }
   return problems
@@ -34,5 +33,6 @@ export const distinctListeners: Rule = config => {
   if (a === undefined || b === undefined || a.port !== b.port || a.port === 0 || !(wide || a.host === b.host)) return []
   const [path, first] = (ops === undefined ? ['collector', 'ops'] : ['ops', 'collector']).map(name => [name, 'listen'])
   const both = collector !== undefined && ops !== undefined
-  return [{ path: path!, message: `is where ${first![0]} listens`, ...(both && { first: first! }) }]
+  const hint = 'give it another port'
+  return [{ path: path!, message: `is where ${first![0]} listens`, hint, ...(both && { first: first! }) }]
 }

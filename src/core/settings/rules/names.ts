@@ -1,6 +1,6 @@
 import { propertyOf } from '../../audience/name.ts'
+import { adviceOnName } from '../advice.ts'
 import type { Path, SettingsProblem } from '../problem.ts'
-import { didYouMean } from '../shape.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'
 
 type List = 'sources' | 'destinations'
@@ -28,7 +28,10 @@ export const distinctProperties: Rule = config => {
     if (name === undefined) return []
     const path: Path = ['audiences', 'list', index, 'name']
     const property = propertyOf(name)
-    if (property === undefined) return [{ path, message: 'needs a letter or a digit to name a property by' }]
+    if (property === undefined) {
+      const message = 'needs a letter or a digit to name a property by'
+      return [{ path, message, hint: 'First time buyers becomes first_time_buyers' }]
+    }
     const taken = first.get(property)
     if (taken === undefined) first.set(property, { name, path })
     // The same name twice is told of by `uniqueNames`.
@@ -84,7 +87,7 @@ function references(
     ...unknown.map(entry => ({
       path: entry.path,
       message: `no ${list === 'sources' ? 'source' : 'destination'} has this id`,
-      ...didYouMean(entry.name, known),
+      hint: adviceOnName(entry.name, known),
     })),
   ]
 }

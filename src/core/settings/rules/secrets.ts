@@ -30,7 +30,10 @@ export const secretsGivenOnce =
       if (typeof valueAt(config, parent) !== 'object') return []
       // Whether it was given at all, in whatever form, is a question to the input.
       const [own, file] = [key, `${key}File`].map(name => valueAt(input, [...parent, name]) !== undefined)
-      if (own && file) return [{ path: [...parent, `${key}File`], at: 'key', message: `cannot stand beside ${key}` }]
+      if (own && file) {
+        const message = `cannot stand beside ${key}`
+        return [{ path: [...parent, `${key}File`], at: 'key', message, hint: 'leave one of them out' }]
+      }
       if (own || file || need === 'optional') return []
       return [{ path: [...parent, key], message: 'is missing', hint: `give ${key} or ${key}File` }]
     })
@@ -38,7 +41,9 @@ export const secretsGivenOnce =
 export const readableFiles: Rule = (config, files) =>
   namedFiles(config).flatMap(({ path, name, holds }) => {
     const refusal = refuseContent(files.get(name), holds)
-    return refusal === undefined ? [] : [{ path, message: `${JSON.stringify(name)} ${refusal}` }]
+    return refusal === undefined
+      ? []
+      : [{ path, message: `${JSON.stringify(name)} ${refusal.message}`, hint: refusal.hint }]
   })
 
 /** A client's certificate and its key come together and fit. */
@@ -46,12 +51,13 @@ export const clientCertificate: Rule = (config, files) => {
   const { certFile, keyFile } = config.kafka?.tls ?? {}
   const path: Path = ['kafka', 'tls']
   if (certFile === undefined && keyFile === undefined) return []
-  if (certFile === undefined) return [{ path: [...path, 'certFile'], message: 'is missing beside keyFile' }]
-  if (keyFile === undefined) return [{ path: [...path, 'keyFile'], message: 'is missing beside certFile' }]
+  const hint = 'they are issued together and given together'
+  if (certFile === undefined) return [{ path: [...path, 'certFile'], message: 'is missing beside keyFile', hint }]
+  if (keyFile === undefined) return [{ path: [...path, 'keyFile'], message: 'is missing beside certFile', hint }]
   const [certificate, key] = [files.get(certFile), files.get(keyFile)]
   if (refuseContent(certificate, 'certificates') ?? refuseContent(key, 'key')) return []
   if (certificate?.kind !== 'read' || key?.kind !== 'read' || keyFits(certificate.text, key.text)) return []
-  return [{ path: [...path, 'keyFile'], message: `is not the key of the certificate in certFile` }]
+  return [{ path: [...path, 'keyFile'], message: 'is not the key of the certificate in certFile', hint }]
 }
 
 /** Two sources with one key could not be told apart. */

@@ -1,6 +1,6 @@
-import { classifyAddress, explainForbidden, literalAddress, parseCidr, portAllowed } from '../../delivery/address.ts'
+import { classifyAddress, literalAddress, parseCidr, portAllowed, refusalOf } from '../../delivery/address.ts'
 import { refuseHeader, refuseHeaders } from '../../delivery/request.ts'
-import type { Path, SettingsProblem } from '../problem.ts'
+import type { Path, Refusal, SettingsProblem } from '../problem.ts'
 import { parseUrl, portOf, urlIdentity } from '../url.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'
 
@@ -33,13 +33,12 @@ export const allowedTargets: Rule = config => {
     .flatMap(({ path, url }): readonly SettingsProblem[] => {
       const address = literalAddress(url)
       const verdict = address === undefined ? undefined : classifyAddress(address, blocks)
-      const forbidden =
-        address !== undefined && verdict?.kind === 'forbidden' ? [explainForbidden(address, verdict)] : []
+      const forbidden = address !== undefined && verdict?.kind === 'forbidden' ? [refusalOf(address, verdict)] : []
       const port = portOf(url)
-      const closed = portAllowed(port, open)
-        ? []
-        : [`port ${port} is not allowed by network.ports (${open?.join(', ') ?? '80, 443 and any from 1024'})`]
-      return [...forbidden, ...closed].map(message => ({ path, message }))
+      const message = `port ${port} is not allowed by network.ports`
+      const hint = `allowed: ${open?.join(', ') ?? '80, 443 and any from 1024'}`
+      const closed = portAllowed(port, open) ? [] : [{ message, hint }]
+      return [...forbidden, ...closed].map(refusal => ({ path, ...refusal }))
     })
 }
 
@@ -63,16 +62,16 @@ function headerProblems(
     value === undefined ? [] : [[name, value] as const],
   )
   const single = given.flatMap(([name, value]): readonly SettingsProblem[] => {
-    const message = refuseHeader(name, value) ?? (tellsTrace ? refuseBesideTrace(name) : undefined)
-    return message === undefined ? [] : [{ path: [...path, name], message, at: 'key' }]
+    const refusal = refuseHeader(name, value) ?? (tellsTrace ? refuseBesideTrace(name) : undefined)
+    return refusal === undefined ? [] : [{ path: [...path, name], at: 'key', ...refusal }]
   })
   const together = single.length > 0 ? undefined : refuseHeaders(Object.fromEntries(given))
-  return together === undefined ? single : [{ path, message: together }]
+  return together === undefined ? single : [{ path, ...together }]
 }
 
 /** The configuration's own would stand beside ours. */
-function refuseBesideTrace(name: string): string | undefined {
+function refuseBesideTrace(name: string): Refusal | undefined {
   return /^trace(parent|state)$/i.test(name)
-    ? `header ${JSON.stringify(name)} is set by traceHeaders: remove one`
+    ? { message: `header ${JSON.stringify(name)} is set by traceHeaders`, hint: 'leave one of them out' }
     : undefined
 }

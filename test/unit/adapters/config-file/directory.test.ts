@@ -9,6 +9,8 @@ sources: [{ id: web, writeKey: web-key }]
 destinations: [{ id: crm, sources: [web], webhooks: [{ url: https://crm.example }] }]
 destinationsFrom: more/
 `
+const keys = 'id, enabled, paused, sources, sharedSecret, sharedSecretFile, webhooks'
+const misnamed = '(make it, or mend its name: names are relative to the configuration file)'
 const webhooks = 'webhooks: [{ url: https://a.example }]\n'
 
 async function refusalOf(files: Record<string, string>): Promise<readonly string[]> {
@@ -19,47 +21,51 @@ async function refusalOf(files: Record<string, string>): Promise<readonly string
 }
 
 it.each<[string, Record<string, string>, string[]]>([
-  ['no configuration', {}, ['hookline.yaml:1:1: does not exist']],
-  ['a directory in its place', { 'hookline.yaml/a': '' }, ['hookline.yaml:1:1: is a directory']],
+  ['no configuration', {}, [`hookline.yaml:1:1: the file: does not exist ${misnamed}`]],
+  [
+    'a directory in its place',
+    { 'hookline.yaml/a': '' },
+    ['hookline.yaml:1:1: the file: is a directory (name a file in it)'],
+  ],
   [
     'a file that is far too large for one',
     { 'hookline.yaml': '#'.repeat(8 * 1_048_576 + 1) },
-    ['hookline.yaml:1:1: is larger than 8388608 bytes'],
+    ['hookline.yaml:1:1: the file: is larger than 8388608 bytes (is it the right file?)'],
   ],
   [
     'a device, which could be read for ever',
     { 'hookline.yaml': main.replace('more/', 'more\nnetwork: { caFile: /dev/zero }'), 'more/README': '' },
-    ['hookline.yaml:6:20: network.caFile: "/dev/zero" is no regular file'],
+    ['hookline.yaml:6:20: network.caFile: "/dev/zero" is no regular file (name one that is)'],
   ],
   [
     'no directory of that name',
     { 'hookline.yaml': main },
-    ['hookline.yaml:5:19: destinationsFrom: "more/" does not exist'],
+    [`hookline.yaml:5:19: destinationsFrom: "more/" does not exist ${misnamed}`],
   ],
   [
     'a file in its place',
     { 'hookline.yaml': main, more: '' },
-    ['hookline.yaml:5:19: destinationsFrom: "more/" is not a directory'],
+    [`hookline.yaml:5:19: destinationsFrom: "more/" is not a directory ${misnamed}`],
   ],
   ['an empty directory', { 'hookline.yaml': main, 'more/README': '' }, ['loaded']],
   [
     'a directory of the name of a file',
     { 'hookline.yaml': main, 'more/a.yaml/b': '' },
-    ['more/a.yaml:1:1: is a directory'],
+    ['more/a.yaml:1:1: the file: is a directory (name a file in it)'],
   ],
   [
     'an empty file',
     { 'hookline.yaml': main, 'more/a.yaml': '# nothing\n' },
     [
-      'more/a.yaml:1:1: id: is missing',
-      'more/a.yaml:1:1: sources: is missing',
-      'more/a.yaml:1:1: webhooks: is missing',
+      'more/a.yaml:1:1: id: is missing (name of the destination; metrics, logs and dead letters carry it)',
+      'more/a.yaml:1:1: sources: is missing (ids of the sources whose messages it gets)',
+      'more/a.yaml:1:1: webhooks: is missing (one to five; a delivery is done when any of them succeeds)',
     ],
   ],
   [
     'a list of destinations',
     { 'hookline.yaml': main, 'more/a.yaml': `- id: a\n` },
-    ['more/a.yaml:1:1: must be a mapping, not a list'],
+    [`more/a.yaml:1:1: the file: must be a mapping, not a list (possible: ${keys})`],
   ],
   [
     'problems of each file with its name, paths from its top, the configuration first',
@@ -71,11 +77,11 @@ it.each<[string, Record<string, string>, string[]]>([
     },
     [
       'hookline.yaml:4:37: destinations[0].sources[0]: no source has this id (did you mean web?)',
-      'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https://',
-      'more/a.yaml:4:1: headers: unknown key',
-      'more/b.json:1:54: sharedSecretFile: "nowhere" does not exist',
-      'more/b.json:1:77: webhooks: must have at least one entry',
-      'more/c.yml:1:6: is no valid YAML: flow sequence in block collection must be sufficiently indented and end with a ]',
+      'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (full URL with http:// or https://, without credentials)',
+      `more/a.yaml:4:1: headers: unknown key (possible: ${keys})`,
+      `more/b.json:1:54: sharedSecretFile: "nowhere" does not exist ${misnamed}`,
+      'more/b.json:1:77: webhooks: must have at least one entry (one to five; a delivery is done when any of them succeeds)',
+      'more/c.yml:1:6: id: is no valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (begin what belongs together at the same column)',
     ],
   ],
   [

@@ -200,7 +200,7 @@ describe('a bad file', () => {
     expect(refusal).toContain('hookline.yaml:4:17: sources[0].id: must be')
     expect(await look()).toEqual([])
     await write('hookline.yaml', '[')
-    expect(await look()).toEqual([expect.stringContaining('hookline.yaml:1:2: is no valid YAML')])
+    expect(await look()).toEqual([expect.stringContaining('hookline.yaml:1:2: the file: is no valid YAML')])
     expect(settings().sources[0]?.id).toBe('web')
     await write('hookline.yaml', config({ source: 'app' }))
     expect(await look()).toEqual(['live sources restart '])
@@ -209,7 +209,9 @@ describe('a bad file', () => {
   it('stays refused while a file that it names is missing', async () => {
     const { write, folder, look, writeKey } = await watched()
     await rm(join(folder, 'secrets/web'))
-    expect(await look()).toEqual(['hookline.yaml:4:36: sources[0].writeKeyFile: "secrets/web" does not exist'])
+    expect(await look()).toEqual([
+      expect.stringContaining('hookline.yaml:4:36: sources[0].writeKeyFile: "secrets/web" does not exist ('),
+    ])
     await write('secrets/web', 'second')
     expect(await look()).toEqual(['live sources restart '])
     expect(writeKey()).toBe('second')
@@ -218,7 +220,7 @@ describe('a bad file', () => {
   it('is told of when it is gone', async () => {
     const { path, look } = await watched()
     await rm(path)
-    expect(await look()).toEqual(['hookline.yaml:1:1: does not exist'])
+    expect(await look()).toEqual([expect.stringContaining('hookline.yaml:1:1: the file: does not exist (')])
   })
 })
 

@@ -42,8 +42,8 @@ describe('hookline check-config', () => {
   })
 
   const lines = [
-    'FILE:5:5: destinations[0].sources: is missing',
-    'FILE:5:24: destinations[0].paused: must be true or false, not a number',
+    'FILE:5:5: destinations[0].sources: is missing (ids of the sources whose messages it gets)',
+    'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: nothing is called, events wait; their retry window runs)',
     'FILE:5:27: destinations[0].sorces: unknown key (did you mean sources?)',
     '',
   ]
@@ -67,7 +67,7 @@ describe('hookline check-config', () => {
   it('keeps a problem to its line, whatever a key is made of', async () => {
     const { code, err } = await check(`${good}"\\e[2J\\nx": 1\n`)
     expect(code).toBe(2)
-    expect(err).toMatch(/^FILE:6:1: \["\P{Cc}*"\]: unknown key\n$/u)
+    expect(err).toMatch(/^FILE:6:1: \["\P{Cc}*"\]: unknown key \(possible: .*\)\n$/u)
   })
 
   it('takes the file from HOOKLINE_CONFIG and the rest of the environment for the file', async () => {

@@ -144,28 +144,32 @@ describe('refuseHeader', () => {
     ...['TE', 'trailer', 'expect', 'keep-alive', 'User-Agent', 'Proxy-Authorization', 'proxy-', 'X-SIGNATURE'],
     ...['x-message-id', 'webhook-id', 'Webhook-Anything'],
   ])('refuses %s, which is not the user\u2019s to give', name => {
-    expect(refuseHeader(name, 'x')).toBe(`header "${name}" is set by Hookline or by HTTP itself: remove it`)
+    const message = `header "${name}" is set by Hookline or by HTTP itself`
+    expect(refuseHeader(name, 'x')).toEqual({ message, hint: 'leave it out' })
   })
 
   it.each(['', 'X Tenant', 'X-Tenant:', 'caf\u00e9', 'X\r\nY', '"X"'])('refuses %j, which is no token', name => {
-    expect(refuseHeader(name, 'x')).toContain('is not valid')
+    expect(refuseHeader(name, 'x')?.message).toContain('is not valid')
   })
 
   it('refuses a name that objects cannot hold', () => {
-    expect(refuseHeader('__proto__', 'x')).toBe('header name "__proto__" cannot be sent')
+    expect(refuseHeader('__proto__', 'x')).toEqual({
+      message: 'header name "__proto__" cannot be sent',
+      hint: 'take another name',
+    })
   })
 
   it.each(['s3cret\r\nX: y', 's3cret\n', 's3cret\0', 's3cret\x7f', 's3cret\u0100', 's3cret\u{1f600}'])(
     'refuses the value %j without showing it',
     value => {
       const refusal = refuseHeader('X-Key', value)
-      expect(refusal).toContain('the value of header "X-Key" holds a line break or another character')
-      expect(refusal).not.toContain('s3cret')
+      expect(refusal?.message).toContain('the value of header "X-Key" holds a line break or another character')
+      expect(JSON.stringify(refusal)).not.toContain('s3cret')
     },
   )
 
   it('refuses a longer value', () => {
-    expect(refuseHeader('X-Long', 'x'.repeat(4_097))).toBe(
+    expect(refuseHeader('X-Long', 'x'.repeat(4_097))?.message).toBe(
       'the value of header "X-Long" is 4097 bytes long, more than 4096',
     )
   })
@@ -178,14 +182,15 @@ describe('refuseHeaders', () => {
   })
 
   it('refuses more', () => {
-    expect(refuseHeaders({ a: 'x'.repeat(4_095), b: 'x'.repeat(4_096) })).toBe(
+    expect(refuseHeaders({ a: 'x'.repeat(4_095), b: 'x'.repeat(4_096) })?.message).toBe(
       'the headers are 8193 bytes together, more than 8192',
     )
   })
 
   it('refuses a name twice', () => {
-    expect(refuseHeaders({ 'X-Tenant': '1', 'x-tenant': '1' })).toBe(
-      'header "x-tenant" stands twice, also as "X-Tenant": names ignore case',
-    )
+    expect(refuseHeaders({ 'X-Tenant': '1', 'x-tenant': '1' })).toEqual({
+      message: 'header "x-tenant" stands twice, also as "X-Tenant"',
+      hint: 'leave one of them out: names ignore case',
+    })
   })
 })
