@@ -27,6 +27,8 @@ export interface ClusterNode {
   /** With `behindProxy`: where a proxy has to listen, and what it has to connect to. */
   readonly proxied: { readonly listen: number; readonly target: number } | undefined
   readonly isUp: boolean
+  /** How it ended, whoever ended it; undefined while it is not started. */
+  readonly ended: Promise<string> | undefined
   /** SIGKILL. */
   kill(): Promise<void>
   /** SIGTERM. A node without a quorum does not stop by itself and is killed after five seconds. */
@@ -103,6 +105,9 @@ function createNode(place: Place, options: ClusterOptions & { clusterId: string;
     proxied,
     get isUp() {
       return broker !== undefined
+    },
+    get ended() {
+      return broker?.ended
     },
     kill: () => end('kill'),
     stop: () => end('stop'),

@@ -1,6 +1,7 @@
+import { fillDisk, fillDisks, isolateLeader, moveLeaders } from './broker-faults.ts'
 import { killBrokers, killCoordinator, killLeader, spoilLink } from './faults.ts'
 import type { Scenario } from './scenario.ts'
-import { behindProxies, replicated, times } from './setups.ts'
+import { behindProxies, outOfKafka, overHttp, replicated, steady, times, withRetries } from './setups.ts'
 
 export const ofBrokers: readonly Scenario[] = [
   {
@@ -24,6 +25,35 @@ export const ofBrokers: readonly Scenario[] = [
     faults: times(2, killBrokers(0)),
     limits: { duplicates: 'counted', recoveryMs: 30_000 },
     commitsGoBack: true,
+  },
+  {
+    ...replicated,
+    name: 'disk-full',
+    shows:
+      'the disk of a broker that leads runs full, it ends and comes back with room; then those of all three for 5 s',
+    diskMb: 96,
+    faults: [fillDisk, fillDisks(5)],
+    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+    commitsGoBack: true,
+  },
+  {
+    ...replicated,
+    name: 'broker-out-of-reach',
+    shows:
+      'a broker that leads out of reach of the service alone for 40 s: nothing gets through, and the other brokers see nothing of it',
+    behindProxy: true,
+    faults: [isolateLeader(40)],
+    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+  },
+  {
+    ...overHttp,
+    name: 'leaders-moved',
+    shows: 'messages by HTTP, another leader for every partition in mid-send, ten times; retries under way',
+    brokers: 3,
+    destinations: withRetries,
+    faults: times(10, moveLeaders),
+    intake: { collectors: 1, limits: { ...steady, acceptedMs: 5_000, answerMs: 5_000, broken: 'none' } },
+    limits: { duplicates: 'counted', recoveryMs: 10_000 },
   },
 ]
 
@@ -57,5 +87,49 @@ export const ofLinks: readonly Scenario[] = [
     name: 'link-half-open',
     shows: 'connections to the broker stay open, but nothing gets through for 15 s',
     faults: [spoilLink({ kind: 'half-open' }, 15)],
+  },
+  ...[10, 40, 120].map(
+    (seconds): Scenario => ({
+      ...behindProxies,
+      name: `partitioned-${seconds}`,
+      shows: `service and broker apart for ${seconds} s: nothing gets through, and nobody is told`,
+      faults: [spoilLink({ kind: 'half-open' }, seconds)],
+    }),
+  ),
+]
+
+/** Collectors and those that deliver write behind proxies: events, and copies for the retry topics. */
+const writers = {
+  ...overHttp,
+  behindProxy: true,
+  destinations: withRetries,
+  limits: { duplicates: 'counted', recoveryMs: 30_000 },
+} as const
+/** Answers are lost for longer than is waited for one, but not so long that a collector calls itself not ready. */
+const { readiness: _, ...shortOutage } = outOfKafka
+
+export const ofAnswers: readonly Scenario[] = [
+  {
+    ...writers,
+    name: 'answers-lost',
+    shows:
+      'messages by HTTP; what is written gets to the broker, and no answer comes back for 15 s, twice; retries under way',
+    faults: times(2, spoilLink({ kind: 'answers-lost' }, 15)),
+    intake: { collectors: 1, limits: shortOutage },
+  },
+  {
+    ...writers,
+    name: 'answers-late',
+    shows: 'messages by HTTP; every answer of the broker comes 3 s late for 20 s; retries under way',
+    faults: [spoilLink({ kind: 'answers-late', ms: 3_000 }, 20)],
+    intake: { collectors: 1, limits: { ...steady, answerMs: 12_000, acceptedMs: 5_000, broken: 'none' } },
+  },
+  {
+    ...writers,
+    name: 'answers-torn',
+    shows:
+      'messages by HTTP; each connection to the broker breaks within an answer, after 2 kB of them, for 10 s, twice; retries under way',
+    faults: times(2, spoilLink({ kind: 'answers-torn', bytes: 2_000 }, 10)),
+    intake: { collectors: 1, limits: { ...shortOutage, refusals: 'possible_in_outages' } },
   },
 ]

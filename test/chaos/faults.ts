@@ -13,15 +13,19 @@ const returnMs = 60_000
 const now = (): number => performance.now()
 
 /** Each of `hit` delivers an event that was sent since `from`; the victim's own last words do not count. */
-function onPartitions(hit: Iterable<number>, from: number, counts: (delivery: Delivery) => boolean = () => true) {
+export function onPartitions(
+  hit: Iterable<number>,
+  from: number,
+  counts: (delivery: Delivery) => boolean = () => true,
+) {
   const keyOf = (delivery: Delivery): string | undefined =>
     delivery.sent.at >= from && counts(delivery) ? String(delivery.sent.partition) : undefined
   return { keys: new Set([...hit].map(String)), from, keyOf }
 }
 
-const allPartitions = Array.from({ length: partitions }, (_, index) => index)
+export const allPartitions = Array.from({ length: partitions }, (_, index) => index)
 
-const ownedBy = ({ ledger }: World, name: string): number[] =>
+export const ownedBy = ({ ledger }: World, name: string): number[] =>
   [...ledger.owners()].flatMap(([partition, owner]) => (owner === name ? [partition] : []))
 
 /** The process that has run longest gets a SIGTERM, then another one is started: three in turn are a rolling restart of three. */
@@ -126,7 +130,7 @@ async function killNode(world: World, id: number, hit: readonly number[]): Promi
 }
 
 /** Until every replica is in sync again: before that the next fault would be the loss of two of three. */
-async function bringBack({ view, cluster, pipeline, patience }: World, node: ClusterNode): Promise<string[]> {
+export async function bringBack({ view, cluster, pipeline, patience }: World, node: ClusterNode): Promise<string[]> {
   await node.start()
   const deadline = now() + returnMs * patience
   const isWhole = async (topic: string): Promise<boolean> => {

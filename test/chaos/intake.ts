@@ -6,9 +6,9 @@ import type { Injected } from './verdict.ts'
 export interface IntakeLimits {
   /**
    * Requests that are answered 503. `in_outages`: from the beginning of an outage of Kafka until everything that it hit is delivered again,
-   * and then there must be some.
+   * and then there must be some. `possible_in_outages`: then, and there need be none.
    */
-  readonly refusals: 'none' | 'in_outages'
+  readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
   /** Requests whose connection ends without an answer. `of_victims`: those to a process that was killed, from then on. */
   readonly broken: 'none' | 'of_victims'
   /** From a request to its answer. */
@@ -93,7 +93,7 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
       case 200:
         return true
       case 503:
-        return limits.refusals === 'in_outages' && inOutage(endedAt) !== undefined
+        return limits.refusals !== 'none' && inOutage(endedAt) !== undefined
       case 'broken':
         return (
           limits.broken === 'of_victims' &&

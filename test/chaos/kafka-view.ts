@@ -2,12 +2,20 @@ import kafkajs, { type Admin } from 'kafkajs'
 
 /** What Kafka says of the installation, asked from outside. All but `close` reject while no broker can answer. */
 export interface KafkaView {
+  /** What an administrator could do to it. */
+  readonly admin: Admin
   /** Partition → the node that leads it, and how many replicas are in sync. */
-  leaders(topic: string): Promise<ReadonlyMap<number, { readonly node: number; readonly inSync: number }>>
+  leaders(
+    topic: string,
+  ): Promise<
+    ReadonlyMap<number, { readonly node: number; readonly inSync: number; readonly replicas: readonly number[] }>
+  >
   /** The node that coordinates a consumer group. */
   coordinator(group: string): Promise<number>
   /** Partition → committed offset; without those that have none. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
+  /** Partition → the offset of its first record. */
+  beginnings(topic: string): Promise<ReadonlyMap<number, number>>
   /** Partition → the offset that its next record gets. */
   ends(topic: string): Promise<ReadonlyMap<number, number>>
   close(): Promise<void>
@@ -31,11 +39,15 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
     const partitions = topics[0]?.partitions ?? []
     return new Map(
-      partitions.map(({ partitionId, leader, isr }) => [partitionId, { node: leader, inSync: isr.length }]),
+      partitions.map(({ partitionId, leader, isr, replicas }) => [
+        partitionId,
+        { node: leader, inSync: isr.length, replicas },
+      ]),
     )
   }
 
   return {
+    admin,
     leaders,
     // The leader of the partition of the topic of positions that the group's name falls on.
     async coordinator(group) {
@@ -46,6 +58,10 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
       const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
       const committed = (found?.partitions ?? []).map(each => [each.partition, Number(each.offset)] as const)
       return new Map(committed.filter(([, offset]) => offset >= 0))
+    },
+    async beginnings(topic) {
+      const found = await admin.fetchTopicOffsets(topic)
+      return new Map(found.map(({ partition, low }) => [partition, Number(low)]))
     },
     async ends(topic) {
       const found = await admin.fetchTopicOffsets(topic)

@@ -19,14 +19,22 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['zombie'],
   },
   {
-    fault: 'brokers killed: one that leads, the coordinator, all of them',
+    fault: 'brokers killed: one that leads, the coordinator, all of them; disks full',
     holds: 'nothing lost; goes on unaided',
-    scenarios: ['leader-killed', 'coordinator-killed', 'brokers-restarted'],
+    scenarios: ['leader-killed', 'coordinator-killed', 'brokers-restarted', 'disk-full'],
   },
   {
-    fault: 'brokers slow or out of reach',
+    fault: 'brokers slow, or out of reach for up to 120 s',
     holds: 'nothing lost; goes on unaided',
-    scenarios: ['link-delayed', 'link-slow', 'link-cut', 'link-reset', 'link-half-open'],
+    scenarios: [
+      ...['link-delayed', 'link-slow', 'link-cut', 'link-reset', 'link-half-open'],
+      ...['partitioned-10', 'partitioned-40', 'partitioned-120', 'broker-out-of-reach'],
+    ],
+  },
+  {
+    fault: 'answers to what is written lost, late or torn; leaders moved in mid-send',
+    holds: 'every record accounted for: what was answered 200 is delivered',
+    scenarios: ['answers-lost', 'answers-late', 'answers-torn', 'leaders-moved'],
   },
   {
     fault: 'an endpoint fails, hangs or resets, then heals',

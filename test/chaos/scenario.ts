@@ -23,7 +23,7 @@ export interface Scenario {
   /** Each gets every event. Without a script every call is answered with 200. */
   readonly destinations: readonly Endpoint[]
   /** As in the configuration. */
-  readonly delivery: { readonly schedule: readonly string[] }
+  readonly delivery: { readonly schedule: readonly string[]; readonly perHost?: number; readonly perWebhook?: number }
   readonly faults: readonly Fault[]
   readonly limits: Limits
   /**
@@ -37,6 +37,8 @@ export interface Scenario {
   readonly configuration?: (of: ConfigurationOf) => Readonly<Record<string, unknown>>
   /** More server properties of each broker. */
   readonly brokerProperties?: Readonly<Record<string, string>>
+  /** Each broker has a disk of its own, of so many megabytes, that can be filled. */
+  readonly diskMb?: number
   /** The processes have a wall clock that a fault can set. */
   readonly ownClock?: boolean
   /** How long it is calm before a fault, at least and at most; one to three seconds. */

@@ -1,5 +1,5 @@
 import { ofAudiences } from './audience-scenarios.ts'
-import { ofBrokers, ofLinks } from './broker-scenarios.ts'
+import { ofAnswers, ofBrokers, ofLinks } from './broker-scenarios.ts'
 import { killBrokers, killCollector, restartCollector, spoilEndpoint, spoilLink } from './faults.ts'
 import { ofProcesses } from './process-scenarios.ts'
 import type { AudienceScenario, Scenario } from './scenario.ts'
@@ -81,6 +81,7 @@ export const scenarios: readonly (Scenario | AudienceScenario)[] = [
   ...ofProcesses,
   ...ofBrokers,
   ...ofLinks,
+  ...ofAnswers,
   ...ofEndpoints,
   ...ofCollectors,
   ...ofAudiences,

@@ -5,6 +5,7 @@ import { type Cluster, startCluster } from '../../deploy/local/cluster.ts'
 import { type Pipeline, startPipeline } from '../support/pipeline.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import type { Chance } from './chance.ts'
+import { type Disk, mountDisk } from './disk.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
 import { Ledger } from './ledger.ts'
@@ -18,6 +19,8 @@ export interface World {
   readonly cluster: Cluster
   /** Between the service and each broker; none when the scenario has no use for them. */
   readonly proxies: readonly TcpProxy[]
+  /** What the data of each broker lies on; none when no disk is to be filled. */
+  readonly disks: readonly Disk[]
   readonly pipeline: Pipeline
   /** Those that deliver. Nothing else runs in them when messages come in over HTTP. */
   readonly fleet: Fleet
@@ -46,7 +49,7 @@ const ownName = '${CHAOS_PROCESS:-none}'
 
 /** Brokers, topics, schemas and receivers; no process yet. The registry is the one of SCHEMA_REGISTRY_URL. */
 export async function openWorld(scenario: Scenario, chance: Chance, patience: number): Promise<World> {
-  const { brokers: size, behindProxy = false, destinations, intake, brokerProperties = {} } = scenario
+  const { brokers: size, behindProxy = false, destinations, intake, brokerProperties = {}, diskMb } = scenario
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
   const open: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })]
   const close = async (): Promise<void> => {
@@ -57,6 +60,9 @@ export async function openWorld(scenario: Scenario, chance: Chance, patience: nu
     return part
   }
   try {
+    const disks: Disk[] = []
+    for (const id of Array.from({ length: diskMb === undefined ? 0 : size }, (_, index) => String(index + 1)))
+      disks.push(opened(await mountDisk(join(directory, 'disks', id), join(directory, 'kafka', id), diskMb ?? 0)))
     const cluster = opened(
       await startCluster({ dataDir: join(directory, 'kafka'), size, behindProxy, properties: brokerProperties }),
     )
@@ -79,7 +85,7 @@ export async function openWorld(scenario: Scenario, chance: Chance, patience: nu
     const view = opened(await createKafkaView(cluster.brokers))
     return {
       ...{ chance, cluster, proxies, pipeline, fleet, collectors, receiver, ledger, view, patience, close },
-      ...{ directory, configuration },
+      ...{ directory, configuration, disks },
     }
   } catch (error) {
     await close()
