@@ -1,3 +1,5 @@
+import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
+
 /** A message that was sent: written to Kafka, or posted to a collector. Times are milliseconds of one monotonic clock. */
 export interface Sent {
   readonly id: string
@@ -7,6 +9,13 @@ export interface Sent {
   acknowledgedAt: number | undefined
   /** Which life of which collector it was posted to. */
   through?: string
+}
+
+/** A record that is no event, and has to end in the dead-letter topic. */
+export interface BadSent {
+  readonly id: string
+  readonly reason: DeadLetterReason
+  acknowledged: boolean
 }
 
 /** A request with messages, and what came of it. */
@@ -67,10 +76,17 @@ type Listener = (delivery: Delivery) => void
 
 export const isSuccess = ({ answer }: Pick<Call, 'answer'>): boolean => (statusOf(answer) ?? 500) < 300
 
+/** Another try would change nothing (A4.3). */
+function isRefusal({ answer }: Pick<Call, 'answer'>): boolean {
+  const status = statusOf(answer) ?? 500
+  return status >= 400 && status < 500 && status !== 408 && status !== 429
+}
+
 /** Who sent what, and what came of it, by message id: seen from outside only, at both ends. */
 export class Ledger {
   readonly sent = new Map<string, Sent>()
   readonly posted: Posted[] = []
+  readonly bad: BadSent[] = []
   readonly calls: Call[] = []
   /** In the order in which they came. */
   readonly deliveries: Delivery[] = []
@@ -87,6 +103,11 @@ export class Ledger {
 
   acknowledged(): readonly Sent[] {
     return [...this.sent.values()].filter(({ acknowledgedAt }) => acknowledgedAt !== undefined)
+  }
+
+  /** Targets that their endpoint has refused for good: they belong into the dead-letter topic. */
+  refused(): ReadonlySet<string> {
+    return new Set(this.calls.filter(isRefusal).map(targetOf))
   }
 
   /** The process that made the last delivery of each partition. */
@@ -121,11 +142,12 @@ export class Ledger {
     })
   }
 
-  /** Resolves when every acknowledged event is delivered to all of `destinations`, or after `patienceMs`. Nothing more may be sent. */
+  /** Resolves when every acknowledged event that was not refused is delivered to all of `destinations`, or after `patienceMs`. Nothing more may be sent. */
   async settled(destinations: readonly string[], patienceMs: number): Promise<void> {
-    const targets = this.acknowledged().flatMap(({ id }) =>
-      destinations.map(destination => targetOf({ id, destination })),
-    )
+    const refused = this.refused()
+    const targets = this.acknowledged()
+      .flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
+      .filter(target => !refused.has(target))
     await this.seen(new Set(targets), { from: 0, patienceMs, keyOf: targetOf })
   }
 }

@@ -27,6 +27,7 @@ const users = 3_000
 export const userIdOf = (number: number): string => `user-${number % users}`
 /** Those that fail at first are told by the number. */
 export const messageIdOf = (number: number): string => `m-${number}`
+export const numberOf = (messageId: string): number => Number(messageId.slice('m-'.length))
 
 /** Writes events evenly until stopped, each with an id of its own. What Kafka refuses is not sent again: nobody promised anything. */
 export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger }: LoadOptions): Load {

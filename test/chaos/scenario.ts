@@ -2,7 +2,7 @@ import type { Examined } from './examined.ts'
 import type { IntakeLimits } from './intake.ts'
 import type { Awaited } from './ledger.ts'
 import type { Load, LoadOptions } from './load.ts'
-import type { Script } from './receiver.ts'
+import type { Inspection, Script } from './receiver.ts'
 import type { Injected, Limits } from './verdict.ts'
 import type { World } from './world.ts'
 
@@ -61,6 +61,8 @@ export interface Endpoint {
   readonly script?: Script
   /** What it answers after; 10. */
   readonly latencyMs?: number
+  /** What it notes of each request. */
+  readonly inspection?: Inspection
 }
 
 /** A row of another kind: syncs of an audience instead of messages, one broker, and SIGKILLs all along. */

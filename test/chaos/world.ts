@@ -71,9 +71,10 @@ export async function openWorld(scenario: Scenario, chance: Chance, patience: nu
     for (const { target, listen } of links) proxies.push(opened(await startTcpProxy(target, listen)))
     const ledger = new Ledger()
     const receiver = opened(await startReceiver(ledger))
-    for (const { id, script, latencyMs } of destinations) {
+    for (const { id, script, latencyMs, inspection } of destinations) {
       if (script !== undefined) receiver.follow(id, script)
       if (latencyMs !== undefined) receiver.slow(id, latencyMs)
+      if (inspection !== undefined) receiver.inspect(id, inspection)
     }
     const configuration = configurationOf(scenario, receiver, directory)
     const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))

@@ -1,0 +1,102 @@
+import { type Examined, quantile, some } from './examined.ts'
+import { type Call, isSuccess } from './ledger.ts'
+
+export interface AttemptLimits {
+  /** After its time an attempt may come so much later. */
+  readonly lateMs: number
+  /** Calls at once to the endpoint, from all processes together. */
+  readonly atOnce: number
+  /** Calls that begin within any second. Absent: not judged. */
+  readonly perSecond?: number
+}
+
+export interface AttemptEvidence {
+  readonly destination: string
+  /** In the order in which they came, of all destinations. */
+  readonly calls: readonly Call[]
+  /** Waits before the 2nd, 3rd, … attempt, in milliseconds. */
+  readonly schedule: readonly number[]
+  readonly limits: AttemptLimits
+  /** Factor on times: also a calm endpoint may note the end of a call later than its caller. */
+  readonly patience: number
+}
+
+/** Two clocks, each read in whole milliseconds, and the time that an end takes to be seen at the other side. */
+const earlyMs = 50
+
+/** Whether the attempts of each message came when they were due, and not all of them at once. */
+export function judgeAttempts({ destination, calls, schedule, limits, patience }: AttemptEvidence): Examined {
+  const own = calls.filter(call => call.destination === destination)
+  const retries = [...Map.groupBy(own, ({ id }) => id).values()].flatMap(tries => retriesIn(tries, schedule))
+  const early = retries.filter(({ late }) => late < -earlyMs * patience)
+  const late = retries.filter(each => each.late > limits.lateMs * patience)
+  const atOnce = mostAtOnce(own)
+  const perSecond = mostPerSecond(own)
+  const times = retries.map(each => each.late)
+  const failures: string[] = []
+  if (early.length > 0) failures.push(`${destination}: attempts before their time: ${some(early.map(told))}`)
+  if (late.length > 0) failures.push(`${destination}: attempts long after their time: ${some(late.map(told))}`)
+  if (atOnce > limits.atOnce) failures.push(`${destination}: ${atOnce} calls at once, limit ${limits.atOnce}`)
+  if (limits.perSecond !== undefined && perSecond > limits.perSecond)
+    failures.push(`${destination}: ${perSecond} calls within a second, limit ${limits.perSecond}`)
+  return {
+    measured: [
+      `${destination}: ${own.length} calls, ${retries.length} of them again` +
+        (retries.length === 0
+          ? ''
+          : `, from ${seconds(Math.min(...times))} to ${seconds(Math.max(...times))} s after their time, half within ${seconds(quantile(times, 0.5))} s`) +
+        `; at most ${atOnce} at once and ${perSecond} in a second`,
+    ],
+    failures,
+  }
+}
+
+interface Retry {
+  readonly id: string
+  readonly number: number
+  /** Milliseconds after its time; negative: before it. */
+  readonly late: number
+}
+
+/** Those that follow a success are no retries: whether they may be is said elsewhere. */
+function retriesIn(tries: readonly Call[], schedule: readonly number[]): readonly Retry[] {
+  return tries.slice(1).flatMap((call, index) => {
+    const before = tries[index] as Call
+    if (isSuccess(before)) return []
+    const asked = typeof before.answer === 'object' ? (before.answer.retryAfter ?? 0) * 1_000 : 0
+    const wait = Math.max(schedule[index] ?? 0, asked)
+    return [{ id: call.id, number: index + 2, late: call.at - ((before.endedAt ?? before.at) + wait) }]
+  })
+}
+
+const told = ({ id, number, late }: Retry): string => `attempt ${number} of ${id} by ${Math.abs(Math.round(late))} ms`
+const seconds = (ms: number): string => (ms / 1_000).toFixed(2)
+
+/** How many calls were under way at most. One without an end has been from its beginning on. */
+function mostAtOnce(calls: readonly Call[]): number {
+  const steps = calls
+    .flatMap(({ at, endedAt = Number.POSITIVE_INFINITY }) => [
+      { at, by: 1 },
+      { at: endedAt, by: -1 },
+    ])
+    // Who ends in the moment in which another begins has made room for it.
+    .toSorted((a, b) => a.at - b.at || a.by - b.by)
+  let underWay = 0
+  let most = 0
+  for (const { by } of steps) {
+    underWay += by
+    most = Math.max(most, underWay)
+  }
+  return most
+}
+
+/** How many calls began within a second at most. */
+function mostPerSecond(calls: readonly Call[]): number {
+  let first = 0
+  let most = 0
+  calls.forEach(({ at }, index) => {
+    while (at - (calls[first] as Call).at >= 1_000) first++
+    most = Math.max(most, index - first + 1)
+  })
+  return most
+}

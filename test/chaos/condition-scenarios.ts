@@ -1,0 +1,85 @@
+import { judgeAttempts } from './attempts.ts'
+import { outliveRetention, quickRetention, shiftClock, toldLosses } from './condition-faults.ts'
+import {
+  breakConfiguration,
+  editConfiguration,
+  rotateSecret,
+  signature,
+  signedConfiguration,
+  takesOnly,
+} from './configuration-faults.ts'
+import { judgeConfiguration } from './configuration-verdict.ts'
+import { numberOf } from './load.ts'
+import { judgeLoss } from './loss.ts'
+import type { Script } from './receiver.ts'
+import type { Scenario } from './scenario.ts'
+import { crm, standard, times } from './setups.ts'
+
+const hour = 3_600
+const processes = 2
+
+/** One message in ten fails at first, and then again: at any time some are on their way in two tiers. */
+const tenthFailsTwice: Script = (id, call) => (call <= 2 && numberOf(id) % 10 === 0 ? 503 : 200)
+
+const rotations = 4
+const editions = 6
+
+export const ofConditions: readonly Scenario[] = [
+  {
+    ...standard,
+    name: 'clock',
+    shows:
+      'the wall clock of both processes jumps an hour ahead for 20 s, then an hour back for 20 s; retries under way',
+    processes,
+    destinations: [crm, { id: 'moody', script: tenthFailsTwice }],
+    delivery: { schedule: ['5s', '10s'] },
+    load: { perSecond: 100, seconds: 20 },
+    ownClock: true,
+    faults: [shiftClock(hour, 20), shiftClock(-hour, 20)],
+    limits: { duplicates: 'none', recoveryMs: 10_000, latestMs: 30_000 },
+    examine: async ({ ledger: { calls }, patience }) =>
+      judgeAttempts({
+        ...{ destination: 'moody', calls, patience, schedule: [5_000, 10_000] },
+        limits: { lateMs: 3_000, atOnce: 2 * 64 },
+      }),
+  },
+  {
+    ...standard,
+    name: 'retention',
+    shows: 'all processes stand still until retention has taken records that nobody has read',
+    processes,
+    brokerProperties: quickRetention,
+    load: { perSecond: 300, seconds: 20 },
+    faults: [outliveRetention],
+    limits: { duplicates: 'none', recoveryMs: 10_000, loss: 'examined' },
+    // What is gone does not come.
+    settleMs: 15_000,
+    examine: async world => {
+      const { ledger } = world
+      const delivered = new Set(ledger.deliveries.map(({ id }) => id))
+      const lost = Map.groupBy(ledger.acknowledged(), ({ id, partition }) => (delivered.has(id) ? -1 : partition))
+      lost.delete(-1)
+      const names = Array.from({ length: processes * 2 }, (_, index) => `p${index + 1}`)
+      return judgeLoss({
+        lost: new Map([...lost].map(([partition, own]) => [partition, own.map(({ id }) => id)])),
+        told: await toldLosses(world, names),
+      })
+    },
+  },
+  {
+    ...standard,
+    name: 'configuration',
+    shows: 'the secret is rotated four times, the file edited five times and broken twice, under load',
+    load: { perSecond: 300, seconds: 20 },
+    destinations: [{ ...crm, script: takesOnly(1), inspection: signature }],
+    configuration: signedConfiguration,
+    faults: [
+      ...[rotateSecret(crm.id), editConfiguration, breakConfiguration(4), rotateSecret(crm.id), editConfiguration],
+      ...times(2, editConfiguration),
+      ...[rotateSecret(crm.id), breakConfiguration(4), rotateSecret(crm.id), editConfiguration],
+    ],
+    limits: { duplicates: 'none', recoveryMs: 10_000, latestMs: 3_000 },
+    examine: async ({ ledger: { calls } }) =>
+      judgeConfiguration({ destination: crm.id, calls, secrets: 1 + rotations, editions }),
+  },
+]

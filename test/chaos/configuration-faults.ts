@@ -1,0 +1,128 @@
+import { createHmac } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { markOf, parseMark } from './configuration-verdict.ts'
+import { allPartitions, onPartitions } from './faults.ts'
+import type { Delivery } from './ledger.ts'
+import type { Inspection, Script } from './receiver.ts'
+import type { ConfigurationOf, Fault, Hit } from './scenario.ts'
+import type { World } from './world.ts'
+
+const now = (): number => performance.now()
+
+const secretFile = (directory: string): string => join(directory, 'destination.secret')
+const secretOf = (number: number): string => `the-secret-number-${number}`
+const editionHeader = 'x-edition'
+/** Noted for a signature that none of these many secrets has made. */
+const mostSecrets = 20
+
+/** The first secret and the first edition. */
+export function signedConfiguration({ destinations, directory }: ConfigurationOf) {
+  writeFileSync(secretFile(directory), secretOf(1))
+  return edited({ destinations }, 1, secretFile(directory))
+}
+
+/** Who has signed a call, and which edition of the configuration it shows. */
+export const signature: Inspection = ({ headers, body }) => {
+  const numbers = Array.from({ length: mostSecrets }, (_, index) => index + 1)
+  const made = (number: number): string => createHmac('sha1', secretOf(number)).update(body).digest('hex')
+  const secret = numbers.find(number => made(number) === headers['x-signature'])
+  return markOf({ secret: secret === undefined ? 'nobody' : String(secret), edition: String(headers[editionHeader]) })
+}
+
+/** An endpoint that takes what is signed with one of these, and refuses everything else. */
+export const takesOnly =
+  (...secrets: readonly number[]): Script =>
+  (_id, _call, mark) =>
+    secrets.map(String).includes(parseMark(mark).secret) ? 200 : 401
+
+/** Each process that runs shows it. */
+function everywhere({ fleet }: World, from: number, isNew: (delivery: Delivery) => boolean): Hit['recovery'] {
+  const keys = new Set(fleet.members().map(({ name }) => name))
+  return { keys, from, keyOf: delivery => (isNew(delivery) ? delivery.process : undefined) }
+}
+
+/**
+ * The secret's file is replaced, by rename as in a mounted folder. The endpoint takes the old one and the new one until each process has
+ * shown the new one, and from then on only that.
+ */
+export const rotateSecret = (destination: string): Fault => ({
+  name: 'secret',
+  async inject(world) {
+    const file = secretFile(world.directory)
+    const before = Number((await readFile(file, 'utf8')).slice(secretOf(0).length - 1))
+    const next = before + 1
+    world.receiver.follow(destination, takesOnly(before, next))
+    const at = now()
+    await writeFile(`${file}.next`, secretOf(next))
+    await rename(`${file}.next`, file)
+    return {
+      what: `${before} to ${next}`,
+      at,
+      recovery: everywhere(world, at, ({ mark }) => parseMark(mark).secret === String(next)),
+      async heal() {
+        world.receiver.follow(destination, takesOnly(next))
+        return []
+      },
+    }
+  },
+})
+
+/** The configuration file is written anew, in place: another header, one more destination or one less, another level of the log. */
+export const editConfiguration: Fault = {
+  name: 'edit',
+  async inject(world) {
+    const { pipeline, configuration, directory } = world
+    const edition = editionIn(await readFile(pipeline.configFile, 'utf8')) + 1
+    const at = now()
+    await pipeline.configure(edited(configuration, edition, secretFile(directory)))
+    return {
+      what: `edition ${edition}`,
+      at,
+      recovery: everywhere(world, at, ({ mark }) => parseMark(mark).edition === String(edition)),
+    }
+  },
+}
+
+/** The configuration file ends in the middle for some seconds, then it is as before: nobody takes it up, and nobody ends. */
+export const breakConfiguration = (seconds: number): Fault => ({
+  name: 'broken file',
+  async inject(world) {
+    const { configFile } = world.pipeline
+    const whole = await readFile(configFile, 'utf8')
+    const at = now()
+    await writeFile(configFile, whole.slice(0, whole.length / 2))
+    await delay(seconds * 1_000)
+    await writeFile(configFile, whole)
+    return { what: `for ${seconds} s`, at, recovery: onPartitions(allPartitions, now()) }
+  },
+})
+
+const editionIn = (text: string): number => Number(new RegExp(`"${editionHeader}": "(\\d+)"`).exec(text)?.[1])
+
+interface Webhook {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+type Destination = Readonly<Record<string, unknown>> & { readonly webhooks: readonly Webhook[] }
+
+/** The configuration with this edition's number in a header, and what changes from one to the next. */
+function edited(configuration: Readonly<Record<string, unknown>>, edition: number, sharedSecretFile: string) {
+  const [first] = configuration['destinations'] as readonly [Destination]
+  const own = {
+    ...first,
+    sharedSecretFile,
+    webhooks: first.webhooks.map(({ url, headers }) => ({
+      url,
+      headers: { ...headers, [editionHeader]: String(edition) },
+    })),
+  }
+  const other = { id: 'other', sources: ['web'], webhooks: first.webhooks.map(({ url }) => ({ url: `${url}-other` })) }
+  return {
+    ...configuration,
+    log: { level: edition % 3 === 0 ? 'warn' : 'info' },
+    destinations: edition % 2 === 0 ? [own, other] : [own],
+  }
+}
