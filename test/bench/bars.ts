@@ -73,6 +73,12 @@ export const bars = {
   repeated: { must: { atMost: 1 }, aim: { atMost: 0.2 } },
   /** Seconds from a SIGKILL to the next delivery. */
   nextDelivery: { must: { atMost: 10 }, aim: { atMost: 6 } },
+  /** CPU a delivery with more destinations, backlog or partitions, to that with the fewest. */
+  growth: { must: { atMost: 1.1 } },
+  /** What two processes on two cores deliver, to what one does. */
+  twoProcesses: { must: { atLeast: 1.9 } },
+  /** Of the work of two processes: they have shared it. */
+  busierOfTwo: { must: { atMost: 0.65 } },
   /** Microseconds of CPU, on the machine that `recorded` comes from. */
   parkAndRelease: { must: { atMost: 60 } },
   /** Of a core. */

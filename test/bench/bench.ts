@@ -8,14 +8,18 @@ import { type Circumstances, entriesOf } from './publication/entries.ts'
 import { commitOf, publish } from './publication/publish.ts'
 import { failuresOf, type NamedOutcome, reportOf } from './report.ts'
 import { audiencesRow } from './rows/audiences.ts'
+import { backlogRow } from './rows/backlog.ts'
 import { clientRow } from './rows/client.ts'
 import { collectorRow } from './rows/collector.ts'
 import { crashRow } from './rows/crash.ts'
 import { deliveryRow } from './rows/delivery.ts'
+import { destinationsRow } from './rows/destinations.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRow } from './rows/isolation.ts'
 import { liveRow } from './rows/live.ts'
 import { memoryRow } from './rows/memory.ts'
+import { partitionsRow } from './rows/partitions.ts'
+import { processesRow } from './rows/processes.ts'
 import { retriesRow } from './rows/retries.ts'
 import type { Bench, Row } from './rows/row.ts'
 import { startRow } from './rows/start.ts'
@@ -35,6 +39,10 @@ const rows: Readonly<Record<RowName, Row>> = {
   client: clientRow,
   collector: collectorRow,
   audiences: audiencesRow,
+  destinations: destinationsRow,
+  backlog: backlogRow,
+  partitions: partitionsRow,
+  processes: processesRow,
 }
 
 const root = new URL('../../', import.meta.url).pathname

@@ -1,11 +1,9 @@
 import type { Forwarder, ForwarderProcess, Job } from './forwarders/forwarder.ts'
-import { cpuSeconds, micros, peakMb, residentMb } from './process-figures.ts'
+import { cpuSeconds, micros, peakMb, residentMb, together } from './process-figures.ts'
 import type { SampleRequest } from './receiver/protocol.ts'
 import { type Receiver, Stalled } from './receiver/receiver.ts'
 import type { Point } from './statistics.ts'
 
-/** Which part of a run is measured: what comes before is start and warm-up, what comes after runs out. */
-const steady = { from: 0.3, to: 0.95 }
 const memoryEveryMs = 200
 
 export interface DrainPlan {
@@ -15,6 +13,8 @@ export interface DrainPlan {
   readonly count: number
   readonly delayMs: number
   readonly failsOneIn?: number
+  /** Of the deliveries of this run, those that are measured: after start and warm-up, before the end runs out. From 30 % to 95 %. */
+  readonly measured?: { readonly from: number; readonly to: number }
   /** Whether resident memory is noted again and again. */
   readonly samplesMemory?: boolean
 }
@@ -22,7 +22,9 @@ export interface DrainPlan {
 export interface Drain {
   /** Deliveries in the steady part for each second of the forwarder's CPU (user and system); 0 when it did not get through. */
   readonly perCpuSecond: number
-  /** The same for each second on the wall. */
+  /** Which part of that CPU each process of the forwarder has taken. */
+  readonly cpuShares: readonly number[]
+  /** Deliveries in the steady part for each second on the wall. */
   readonly perSecond: number
   /** CPU seconds from the beginning of the steady part to the last delivery of all. */
   readonly cpuToTheEnd: number
@@ -47,14 +49,14 @@ export interface Drain {
 export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Promise<Drain> {
   const { receiver } = job.stage
   const { first = 0, count, delayMs, failsOneIn = 0 } = plan
-  const [from, to] = [Math.ceil(count * steady.from), Math.ceil(count * steady.to)]
+  const { from, to } = plan.measured ?? { from: Math.ceil(count * 0.3), to: Math.ceil(count * 0.95) }
   const marks = [...new Set([1, from, to, count])]
   await receiver.begin({ first, count, delayMs, failsOneIn, isDead: false, marks, keepsLog: false })
   const process = await forwarder.start(job)
   const memory = plan.samplesMemory ? sampleMemory(process, receiver) : undefined
   const reached = async (mark: number) => {
     const at = await Promise.race([receiver.reached(mark), process.died])
-    return { at, cpu: cpuSeconds(process.pid), micros: micros() }
+    return { at, cpu: process.pids.map(cpuSeconds), micros: micros() }
   }
 
   const seen = { first: 0, begin: undefined as Mark | undefined, end: undefined as Mark | undefined }
@@ -71,15 +73,15 @@ export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Pr
   } finally {
     memory?.stop()
   }
-  const atTheEnd = { cpu: cpuSeconds(process.pid), peakMb: peakMb(process.pid) }
+  const atTheEnd = { cpu: together(process.pids, cpuSeconds), peakMb: together(process.pids, peakMb) }
   await process.stop()
   const { tally, sample } = await receiver.tell()
   const { begin, end } = seen
   return {
-    cpuToTheEnd: atTheEnd.cpu - (seen.begin?.cpu ?? 0),
+    cpuToTheEnd: atTheEnd.cpu - sum(seen.begin?.cpu ?? []),
     peakMb: atTheEnd.peakMb,
     ...(begin === undefined || end === undefined
-      ? { perCpuSecond: 0, perSecond: 0, window: { from: 0, to: 0 } }
+      ? { perCpuSecond: 0, cpuShares: [], perSecond: 0, window: { from: 0, to: 0 } }
       : rates(to - from, begin, end)),
     firstAfter: (seen.first - process.startedAt) / 1_000,
     lost: count - tally.delivered,
@@ -94,24 +96,31 @@ export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Pr
 
 interface Mark {
   readonly at: number
-  readonly cpu: number
+  /** Seconds, of each process. */
+  readonly cpu: readonly number[]
   readonly micros: number
 }
 
-const rates = (deliveries: number, begin: Mark, end: Mark) => ({
-  perCpuSecond: deliveries / (end.cpu - begin.cpu),
-  perSecond: (deliveries / (end.at - begin.at)) * 1_000,
-  window: { from: begin.micros, to: end.micros },
-})
+function rates(deliveries: number, begin: Mark, end: Mark) {
+  const each = end.cpu.map((seconds, index) => seconds - (begin.cpu[index] ?? 0))
+  return {
+    perCpuSecond: deliveries / sum(each),
+    cpuShares: each.map(seconds => seconds / sum(each)),
+    perSecond: (deliveries / (end.at - begin.at)) * 1_000,
+    window: { from: begin.micros, to: end.micros },
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
 
 function sampleMemory(
-  { pid }: ForwarderProcess,
+  { pids }: ForwarderProcess,
   receiver: Receiver,
 ): { readonly points: readonly Point[]; stop(): void } {
   const points: Point[] = []
   const timer = setInterval(() => {
     try {
-      points.push({ x: receiver.delivered(), y: residentMb(pid) })
+      points.push({ x: receiver.delivered(), y: together(pids, residentMb) })
     } catch {
       // It has just ended by itself, and whoever waits for it is told so.
     }

@@ -9,7 +9,7 @@ import { createProducer } from '../../src/adapters/kafka/producer.ts'
 import { createReader } from '../../src/adapters/kafka/reader.ts'
 import { createRegistry } from '../../src/adapters/registry.ts'
 import { paced } from '../../src/app/produce/pace.ts'
-import type { LogProducer, OutgoingRecord } from '../../src/core/ports.ts'
+import type { LogProducer, LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { type TopicNames, topicNames, topicSpecs } from '../../src/core/topics.ts'
 import { durationMs, parseDuration } from '../../src/core/units.ts'
 import { silent } from '../support/silent-logger.ts'
@@ -20,6 +20,8 @@ import type { Stage } from './stage.ts'
 export interface Installation {
   readonly topics: TopicNames
   readonly sourceIds: readonly string[]
+  /** Of each topic. */
+  readonly partitions: number
   /** Where this installation's files are. */
   readonly directory: string
   /** What every configuration file of this installation has. */
@@ -32,6 +34,8 @@ export interface Installation {
   feed(count: number, perSecond: number): Promise<void>
   /** When the broker appended each event: number → milliseconds since 1970, whole ones, rounded down. */
   appendTimes(): Promise<ReadonlyMap<number, number>>
+  /** What a record of a topic has on average, in bytes: key, value and headers; `NaN` when it holds none. */
+  recordBytes(topic: string): Promise<number>
   /** Makes Hookline's next process begin at the beginning. The one before must have left its groups. */
   forgetPositions(): Promise<void>
   close(): Promise<void>
@@ -42,10 +46,10 @@ export interface InstallationOptions {
   readonly sources?: number
   /** Waits between attempts, as in the configuration. */
   readonly schedule?: readonly string[]
+  /** Of each topic; 12. */
+  readonly partitions?: number
 }
 
-/** Of each topic. */
-export const partitions = 12
 /** Appended and not acknowledged at once: enough for full batches, few enough for a small heap. */
 const mostWaiting = 20_000
 
@@ -54,6 +58,7 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
   const topics = topicNames(prefix)
   const directory = join(stage.directory, prefix)
   const sourceIds = Array.from({ length: options.sources ?? 1 }, (_, index) => `s${index}`)
+  const { partitions = 12 } = options
   const schedule = options.schedule ?? ['10s', '30s', '1m', '5m']
   const kafkaSettings = { brokers: stage.brokers, clientId: 'bench', tls: undefined, sasl: undefined }
   const base = {
@@ -83,6 +88,7 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
   return {
     topics,
     sourceIds,
+    partitions,
     directory,
     base,
     appended: () => next,
@@ -102,6 +108,13 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
         if (number !== undefined) times.set(number, timestamp)
       })
       return times
+    },
+    async recordBytes(topic) {
+      let bytes = 0
+      const count = await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => {
+        bytes += sizeOf(record)
+      })
+      return bytes / count
     },
     async forgetPositions() {
       const { groups } = await admin.listGroups()
@@ -156,5 +169,10 @@ function createAppend(producer: LogProducer, topic: string) {
     },
   }
 }
+
+const sizeOf = ({ key, value, headers }: LogRecord): number =>
+  (key?.length ?? 0) +
+  (value?.length ?? 0) +
+  Object.entries(headers).reduce((sum, [name, text]) => sum + name.length + (text?.length ?? 0), 0)
 
 const durationOf = (text: string) => parseDuration(text) ?? durationMs(0)

@@ -1,6 +1,6 @@
 import type { ForwarderProcess } from './forwarders/forwarder.ts'
 import type { Installation } from './installation.ts'
-import { cpuSeconds, micros, peakMb } from './process-figures.ts'
+import { cpuSeconds, micros, peakMb, together } from './process-figures.ts'
 import type { SuccessLog } from './receiver/ledger.ts'
 import { Stalled } from './receiver/receiver.ts'
 import type { Stage } from './stage.ts'
@@ -97,11 +97,11 @@ export interface Reading {
 }
 
 /** Reads CPU and memory of a process from now on until the returned function is called. */
-export function meter({ pid }: ForwarderProcess): () => Reading {
-  const begin = { cpu: cpuSeconds(pid), at: micros() }
+export function meter({ pids }: ForwarderProcess): () => Reading {
+  const begin = { cpu: together(pids, cpuSeconds), at: micros() }
   return () => {
     const at = micros()
-    const cpuShare = ((cpuSeconds(pid) - begin.cpu) / (at - begin.at)) * 1e6
-    return { cpuShare, peakMb: peakMb(pid), window: { from: begin.at, to: at } }
+    const cpuShare = ((together(pids, cpuSeconds) - begin.cpu) / (at - begin.at)) * 1e6
+    return { cpuShare, peakMb: together(pids, peakMb), window: { from: begin.at, to: at } }
   }
 }

@@ -8,7 +8,7 @@ import { newSyncId } from '../../src/core/audience/sync.ts'
 import { partitionFor } from '../../src/core/message/event.ts'
 import type { JsonText } from '../../src/core/units.ts'
 import { silent } from '../support/silent-logger.ts'
-import { type Installation, partitions } from './installation.ts'
+import type { Installation } from './installation.ts'
 import type { Stage } from './stage.ts'
 
 /** Appended and not acknowledged at once. */
@@ -20,7 +20,11 @@ export const benchDestination = 'crm'
 export const userOf = (member: number): string => `6f9619ff-8b86-d011-b42d-${String(member).padStart(12, '0')}`
 
 /** Puts so many members on the memberships topic, as a sync leaves them that is delivered. */
-export async function fillMemberships(stage: Stage, { topics }: Installation, count: number): Promise<void> {
+export async function fillMemberships(
+  stage: Stage,
+  { topics, partitions }: Installation,
+  count: number,
+): Promise<void> {
   const registry = createRegistry({ url: stage.registryUrl, auth: undefined })
   const codec = await createMembershipCodec({ registry, topic: topics.memberships, clock })
   const kafka = createKafka({ brokers: stage.brokers, clientId: 'bench', tls: undefined, sasl: undefined }, silent)

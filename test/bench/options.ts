@@ -12,6 +12,10 @@ export const rowNames = [
   'client',
   'collector',
   'audiences',
+  'destinations',
+  'backlog',
+  'partitions',
+  'processes',
 ] as const
 export type RowName = (typeof rowNames)[number]
 
@@ -21,6 +25,8 @@ export interface Options {
   readonly peers: readonly { readonly name: string; readonly command: string }[]
   readonly runs: number
   readonly scale: number
+  /** Records of the largest backlog. */
+  readonly backlog: number
   /** Whether a must that does not hold fails the run. */
   readonly gates: boolean
   readonly profile: boolean
@@ -31,6 +37,8 @@ export interface Options {
 }
 
 const usualRuns = 3
+/** The largest one takes 10 GB of disk and half an hour. */
+const backlogs = ['10000', '100000', '1000000', '10000000'] as const
 
 /** What to measure, from the variables of `make bench`. @throws RangeError with what a variable may be */
 export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly string[]): Options {
@@ -51,6 +59,7 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
     peers: (given('PEER') ?? '').split('\n').filter(Boolean).map(parsePeer),
     runs,
     scale,
+    backlog: Number(oneOf('BACKLOG', given('BACKLOG') ?? '1000000', backlogs)),
     // A profiled process pays for the profile.
     gates: !profile && oneOf('GATES', given('GATES') ?? 'on', ['on', 'off']) === 'on',
     profile,

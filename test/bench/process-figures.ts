@@ -20,6 +20,10 @@ export const residentMb = (pid: number): number => memory(pid, 'VmRSS')
 /** The monotonic clock, in microseconds: the same for all processes, and what CPU profiles are written with. */
 export const micros = (): number => Number(hrtime.bigint() / 1_000n)
 
+/** A figure of several processes: the sum of theirs. */
+export const together = (pids: readonly number[], figure: (pid: number) => number): number =>
+  pids.reduce((sum, pid) => sum + figure(pid), 0)
+
 function memory(pid: number, field: 'VmHWM' | 'VmRSS'): number {
   return family(pid).reduce((sum, each) => {
     const kibibytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(

@@ -19,7 +19,16 @@ let stage: Stage
 let bench: Bench
 beforeAll(async () => {
   stage = await openStage(unpinned('others run tests beside this one'))
-  bench = { stage, runs: 1, scale: 1, transports: transports(), peers: [], profile: false, say: () => {} }
+  bench = {
+    stage,
+    runs: 1,
+    scale: 1,
+    backlog: 10_000,
+    transports: transports(),
+    peers: [],
+    profile: false,
+    say: () => {},
+  }
 })
 afterAll(() => stage.close())
 

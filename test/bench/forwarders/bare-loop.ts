@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { partitions } from '../installation.ts'
 import type { LoopSettings } from './bare-loop-process.ts'
 import { type Forwarder, startNode, targetsOf } from './forwarder.ts'
 
@@ -16,7 +15,7 @@ export const bareLoop = (client: LoopSettings['client']): Forwarder => ({
       group: `${job.installation.topics.events}.bare-${randomUUID()}`,
       url: targetsOf(job)[0].url,
       inFlight: job.inFlight,
-      partitions,
+      partitions: job.installation.partitions,
     }
     return startNode(job, program, [JSON.stringify(settings)])
   },

@@ -39,7 +39,8 @@ export interface Forwarder {
 }
 
 export interface ForwarderProcess {
-  readonly pid: number
+  /** One, unless it is a crew. */
+  readonly pids: readonly number[]
   /** Milliseconds since 1970, with fractions. */
   readonly startedAt: number
   /** Rejects when it ends before anybody has ended it, with the end of its log. */
@@ -78,7 +79,7 @@ export async function startProcess(
     if (!isEnding) reject(new Error(`a forwarder has ended by itself with ${how}: ${command}\n${await tailOf(file)}`))
   })
   return {
-    pid: child.pid,
+    pids: [child.pid],
     startedAt,
     died,
     profile,

@@ -5,9 +5,9 @@ import { freePorts } from '../../../deploy/local/ports.ts'
 import { parseMetrics } from '../../../deploy/local/service-process.ts'
 import { bars } from '../bars.ts'
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
-import { createInstallation, type Installation, partitions } from '../installation.ts'
+import { createInstallation, type Installation } from '../installation.ts'
 import { benchAudience, benchDestination, fillMemberships } from '../memberships-topic.ts'
-import { cpuSeconds, micros, residentMb } from '../process-figures.ts'
+import { cpuSeconds, micros, residentMb, together } from '../process-figures.ts'
 import { profileOf } from '../profile.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
@@ -69,7 +69,7 @@ async function restored(job: Job, installation: Installation): Promise<Restored>
   const from = micros()
   const started = await startNode(job, program, ['run', '--services', 'audiences', '--config', file])
   try {
-    const metrics = await Promise.race([untilRestored(port), started.died])
+    const metrics = await Promise.race([untilRestored(port, installation.partitions), started.died])
     return { ...figuresOf(metrics, started), profile: started.profile, window: { from, to: micros() } }
   } finally {
     await started.stop()
@@ -78,12 +78,12 @@ async function restored(job: Job, installation: Installation): Promise<Restored>
 
 function figuresOf(
   metrics: ReadonlyMap<string, number>,
-  { pid }: ForwarderProcess,
+  { pids }: ForwarderProcess,
 ): Omit<Restored, 'profile' | 'window'> {
   const figure = (name: string): number => metrics.get(name) ?? Number.NaN
   return {
-    cpu: cpuSeconds(pid),
-    residentMb: residentMb(pid),
+    cpu: together(pids, cpuSeconds),
+    residentMb: together(pids, residentMb),
     members: figure('hookline_audience_memberships'),
     bytes: figure('hookline_audience_memberships_bytes'),
   }
@@ -98,7 +98,7 @@ function configuration({ stage }: Job, { base, sourceIds }: Installation, port: 
   }
 }
 
-async function untilRestored(port: number): Promise<ReadonlyMap<string, number>> {
+async function untilRestored(port: number, partitions: number): Promise<ReadonlyMap<string, number>> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined)
     const metrics = parseMetrics((await answer?.text()) ?? '')

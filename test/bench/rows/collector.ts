@@ -4,7 +4,7 @@ import { type Bar, bars, type Finding } from '../bars.ts'
 import { type LoadTally, startLoad } from '../collectors/load.ts'
 import { bareCollector, type CollectorServer, hooklineCollector, startAndAwait } from '../collectors/server.ts'
 import { createInstallation, type Installation } from '../installation.ts'
-import { cpuSeconds, micros, peakMb } from '../process-figures.ts'
+import { cpuSeconds, micros, peakMb, together } from '../process-figures.ts'
 import { profileOf } from '../profile.ts'
 import { median } from '../statistics.ts'
 import type { Bench, Figures, Outcome } from './row.ts'
@@ -75,13 +75,13 @@ async function measure(
     await Promise.race([delay(warmUpMs), process.died])
     const mark = async () => {
       const { messages } = await load.tally()
-      return { messages, cpu: cpuSeconds(process.pid), at: performance.now(), micros: micros() }
+      return { messages, cpu: together(process.pids, cpuSeconds), at: performance.now(), micros: micros() }
     }
     const from = await mark()
     await Promise.race([delay(seconds * bench.scale * 1_000), process.died])
     const to = await mark()
     const tally = await load.tally()
-    const peak = peakMb(process.pid)
+    const peak = together(process.pids, peakMb)
     await load.stop()
     await process.stop()
     const stored = await recordsOf(bench, installation.topics.events)

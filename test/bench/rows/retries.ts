@@ -1,3 +1,4 @@
+import { durationMs } from '../../../src/core/units.ts'
 import { bars, type Finding, ofBareDelivery } from '../bars.ts'
 import { type Drain, drain } from '../drain.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
@@ -14,6 +15,7 @@ const failsOneIn = 2
 /** Without these, what is measured is how the code was compiled. */
 const fewest = 20_000
 /** Shorter than the run, so that parking and releasing go on side by side. */
+const parkedFor = durationMs(1_000)
 const schedule = ['1s', '5s']
 
 /**
@@ -28,7 +30,7 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
     const runs: Figures[] = []
     for (let run = 1; run <= bench.runs; run++) {
       const count = Math.max(fewest, scaled(bench, transport === 'got' ? 40_000 : 200_000))
-      const { bare, plain, failing } = await runOf(bench, transport, count)
+      const { bare, plain, failing, parkedBytes, eventBytes } = await runOf(bench, transport, count)
       const { attempt, parkAndRelease } = costsOf(plain, failing)
       const bareDelivery = 1e6 / bare.perCpuSecond
       const { refused, lost, duplicates } = failing
@@ -40,6 +42,8 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
         'attempt µs': attempt,
         'park and release µs': parkAndRelease,
         'of a bare delivery': parkAndRelease / bareDelivery,
+        'bytes a parked record': parkedBytes,
+        'bytes an event': eventBytes,
         lost,
         duplicates,
       })
@@ -61,6 +65,10 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
         ...{ subject, what: 'park and release, of a bare delivery', measured: median(all('of a bare delivery')) },
         ...ofBareDelivery(bars.parkAndRelease),
       },
+      {
+        ...{ subject, what: 'parked record', unit: 'bytes', measured: median(all('bytes a parked record')) },
+        reference: { name: 'the event', measured: median(all('bytes an event')), unit: 'bytes' },
+      },
       { subject, what: 'lost', measured: Math.max(...all('lost')), ...bars.lost },
       { subject, what: 'delivered twice', measured: Math.max(...all('duplicates')), ...bars.duplicates },
     )
@@ -68,11 +76,16 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   return { findings, figures, profiles }
 }
 
-async function runOf(
-  { stage, profile }: Bench,
-  transport: string,
-  count: number,
-): Promise<Readonly<Record<'bare' | 'plain' | 'failing', Drain>>> {
+interface Runs {
+  readonly bare: Drain
+  readonly plain: Drain
+  readonly failing: Drain
+  /** Of a record, on average. */
+  readonly parkedBytes: number
+  readonly eventBytes: number
+}
+
+async function runOf({ stage, profile }: Bench, transport: string, count: number): Promise<Runs> {
   const installation = await createInstallation(stage, { schedule })
   await installation.fill(count)
   const job = { stage, installation, inFlight, profile }
@@ -82,8 +95,10 @@ async function runOf(
   const plain = await drain(forwarder, job, { count, delayMs })
   await installation.forgetPositions()
   const failing = await drain(forwarder, job, { count, delayMs, failsOneIn })
+  const parkedBytes = await installation.recordBytes(installation.topics.retry(parkedFor))
+  const eventBytes = await installation.recordBytes(installation.topics.events)
   await installation.close()
-  return { bare, plain, failing }
+  return { bare, plain, failing, parkedBytes, eventBytes }
 }
 
 /** Microseconds of CPU. */

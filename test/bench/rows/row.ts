@@ -9,6 +9,8 @@ export interface Bench {
   readonly runs: number
   /** What counts of events and seconds of load are multiplied with. */
   readonly scale: number
+  /** Records of the largest backlog that is measured. */
+  readonly backlog: number
   /** Of Hookline; the first one stands for all where the transport makes no difference. */
   readonly transports: readonly string[]
   readonly peers: readonly Forwarder[]

@@ -88,6 +88,7 @@ describe('the variables of make bench', () => {
     peers: [],
     runs: 3,
     scale: 1,
+    backlog: 1_000_000,
     gates: true,
     profile: false,
     publishes: false,
@@ -100,6 +101,7 @@ describe('the variables of make bench', () => {
     [{ ROWS: 'live, delivery' }, { rows: ['live', 'delivery'] }],
     [{ TRANSPORTS: 'undici' }, { transports: ['undici'], hasAllTransports: false }],
     [{ GATES: 'off' }, { gates: false }],
+    [{ BACKLOG: '10000' }, { backlog: 10_000 }],
     [{ SCALE: '0.1' }, { scale: 0.1 }],
     [{ RUNS: '1' }, { runs: 1 }],
     [{ RUNS: '5' }, { runs: 5 }],
@@ -122,6 +124,7 @@ describe('the variables of make bench', () => {
   it.each([
     [{ ROWS: 'speed' }, "ROWS: 'speed' is none of delivery, memory,"],
     [{ TRANSPORTS: 'fetch' }, "TRANSPORTS: 'fetch' is none of got, undici"],
+    [{ BACKLOG: '5' }, "BACKLOG: '5' is none of 10000, 100000, 1000000, 10000000"],
     [{ GATES: 'no' }, "GATES: 'no' is none of on, off"],
     [{ PROFILE: 'yes' }, "PROFILE: 'yes' is none of 0, 1"],
     [{ PUBLISH: '1', SCALE: '0.5' }, 'PUBLISH takes runs of full length'],

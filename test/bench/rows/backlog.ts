@@ -1,0 +1,37 @@
+import { drain } from '../drain.ts'
+import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { cheapestOf, growthOutcome, roundsOf, type Step } from '../growth.ts'
+import { createInstallation } from '../installation.ts'
+import { type Bench, type Outcome, scaled } from './row.ts'
+
+const sizes = [10_000, 100_000, 1_000_000, 10_000_000]
+/** A backlog above this is worked off once only. */
+const repeatedUpTo = 100_000
+const delayMs = 20
+const inFlight = 512
+
+/** What a delivery costs when much waits. Each process has first delivered as many as make its code warm; what waits then is measured. */
+export async function backlogRow(bench: Bench): Promise<Outcome> {
+  const { stage } = bench
+  const warmUp = scaled(bench, 60_000)
+  const forwarder = hooklineForwarder(cheapestOf(bench))
+  const steps = sizes
+    .filter(size => size <= bench.backlog)
+    .map((size): Step => {
+      const waiting = scaled(bench, size)
+      const count = warmUp + waiting
+      return {
+        name: `backlog of ${size.toLocaleString('en-US')}`,
+        ...(size > repeatedUpTo && { rounds: 1 }),
+        async run() {
+          const installation = await createInstallation(stage)
+          await installation.fill(count)
+          const measured = { from: warmUp, to: warmUp + Math.ceil(waiting * 0.95) }
+          const run = await drain(forwarder, { stage, installation, inFlight }, { count, delayMs, measured })
+          await installation.close()
+          return run
+        },
+      }
+    })
+  return growthOutcome(forwarder.name, steps, await roundsOf(bench, steps))
+}
