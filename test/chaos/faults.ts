@@ -3,7 +3,6 @@ import type { ClusterNode } from '../../deploy/local/cluster.ts'
 import type { LinkState } from '../support/tcp-proxy.ts'
 import type { Member } from './fleet.ts'
 import type { Delivery } from './ledger.ts'
-import type { Script } from './receiver.ts'
 import type { Fault, Hit } from './scenario.ts'
 import { partitions, type World } from './world.ts'
 
@@ -199,18 +198,5 @@ export const spoilLink = (state: LinkState, seconds: number): Fault => ({
     await delay(seconds * 1_000)
     for (const proxy of proxies) proxy.set({ kind: 'open' })
     return { what: 'every broker', at, recovery: onPartitions(allPartitions, now()) }
-  },
-})
-
-/** A customer's endpoint does this with every call for so long, then it is well. */
-export const spoilEndpoint = (destination: string, kind: string, script: Script, seconds: number): Fault => ({
-  name: `endpoint ${kind} ${seconds} s`,
-  async inject({ receiver }) {
-    const at = now()
-    receiver.follow(destination, script)
-    await delay(seconds * 1_000)
-    receiver.follow(destination, () => 200)
-    const counts = (delivery: Delivery): boolean => delivery.destination === destination
-    return { what: destination, at, recovery: onPartitions(allPartitions, now(), counts) }
   },
 })

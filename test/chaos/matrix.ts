@@ -37,9 +37,47 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['answers-lost', 'answers-late', 'answers-torn', 'leaders-moved'],
   },
   {
-    fault: 'an endpoint fails, hangs or resets, then heals',
-    holds: 'everything is delivered in the end; the other endpoint notices nothing',
-    scenarios: ['endpoint-fails', 'endpoint-hangs', 'endpoint-resets'],
+    fault: 'the retry or the dead-letter topic missing, not authorised, full',
+    holds: 'source offsets stay, an alarm is raised, nothing lost',
+    scenarios: ['retry-topic-unwritable', 'dead-letter-unwritable'],
+  },
+  {
+    fault: 'two at once, of a process, a broker, the links, an endpoint, as the seed says',
+    holds: 'nothing lost; goes on unaided',
+    scenarios: ['mixed'],
+  },
+  {
+    fault: 'an endpoint fails, hangs, resets, breaks off, trickles or limits, then heals; for minutes',
+    holds: 'attempts on schedule and none early; the backlog drains as its lane allows; the others notice nothing',
+    scenarios: [
+      ...['endpoint-fails', 'endpoint-hangs', 'endpoint-resets', 'endpoint-breaks-off', 'endpoint-trickles'],
+      ...['endpoint-limits', 'endpoint-outage'],
+    ],
+  },
+  {
+    fault: '1, 10 and 25 of 50 destinations hang, or take 4.9 s',
+    holds: 'nothing lost; what goes to the others is in time',
+    scenarios: ['crowd-hangs', 'crowd-slow'],
+  },
+  {
+    fault: 'records that are no events, one user with 40 % of all, one partition with 100 times the load',
+    holds: 'partitions keep moving; each bad record is dead-lettered with its reason, each good one delivered',
+    scenarios: ['poison', 'hot-key', 'heavy-partition'],
+  },
+  {
+    fault: 'the wall clock an hour ahead, then an hour back',
+    holds: 'no early retry, none lost, none twice',
+    scenarios: ['clock'],
+  },
+  {
+    fault: 'retention shorter than the lag',
+    holds: 'what it took is told of, to the record: sent = delivered + told of',
+    scenarios: ['retention'],
+  },
+  {
+    fault: 'configuration edited and broken, secrets rotated, under load',
+    holds: 'no delivery refused, lost or made twice',
+    scenarios: ['configuration'],
   },
   {
     fault: 'a collector without Kafka',

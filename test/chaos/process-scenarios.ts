@@ -1,6 +1,7 @@
 import { freezeProcess, joinProcess, killProcess, killProcesses, restartOldest } from './faults.ts'
+import { pairOfFaults } from './mixed-faults.ts'
 import type { Scenario } from './scenario.ts'
-import { standard, takenOver, times } from './setups.ts'
+import { replicated, standard, takenOver, times, withRetries } from './setups.ts'
 
 export const ofProcesses: readonly Scenario[] = [
   {
@@ -39,5 +40,17 @@ export const ofProcesses: readonly Scenario[] = [
     shows: 'a fourth process joins three',
     faults: [joinProcess],
     limits: { duplicates: 'none', ...takenOver },
+  },
+]
+
+export const ofMixtures: readonly Scenario[] = [
+  {
+    ...replicated,
+    name: 'mixed',
+    shows: 'two at once of: a process, a broker, the links or an endpoint spoilt, eight times; retries under way',
+    behindProxy: true,
+    faults: times(8, pairOfFaults(withRetries)),
+    // A breaker that has opened lets a probe through each 30 s, and what it has deferred waits as long again.
+    limits: { duplicates: 'counted', recoveryMs: 60_000 },
   },
 ]

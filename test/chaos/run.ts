@@ -63,6 +63,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       injected,
       deadLettered,
       parked,
+      refused: ledger.refused(),
       ...(intake && { intake: { limits: intake.limits, posted: ledger.posted, seen } }),
       problems,
     })

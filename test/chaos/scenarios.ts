@@ -1,41 +1,13 @@
 import { ofAudiences } from './audience-scenarios.ts'
 import { ofAnswers, ofBrokers, ofLinks } from './broker-scenarios.ts'
-import { killBrokers, killCollector, restartCollector, spoilEndpoint, spoilLink } from './faults.ts'
-import { ofProcesses } from './process-scenarios.ts'
+import { ofConditions } from './condition-scenarios.ts'
+import { ofEndpoints } from './endpoint-scenarios.ts'
+import { killBrokers, killCollector, restartCollector, spoilLink } from './faults.ts'
+import { ofMixtures, ofProcesses } from './process-scenarios.ts'
+import { ofRecords } from './record-scenarios.ts'
 import type { AudienceScenario, Scenario } from './scenario.ts'
-import { crm, outOfKafka, overHttp, standard, steady, times } from './setups.ts'
-
-/** Beside a healthy destination; the waits of the schedule are longer than the fault, so that nothing is given up. */
-const ill = {
-  ...standard,
-  processes: 2,
-  destinations: [crm, { id: 'ill' }],
-  delivery: { schedule: ['5s', '10s', '30s', '1m'] },
-  load: { perSecond: 50, seconds: 10 },
-  // A breaker that has opened lets a probe through each 30 s, and what it has deferred waits as long again.
-  limits: { duplicates: 'counted', recoveryMs: 60_000 },
-} as const
-
-const ofEndpoints: readonly Scenario[] = [
-  {
-    ...ill,
-    name: 'endpoint-fails',
-    shows: 'one of two endpoints answers 503 for 15 s, then heals',
-    faults: [spoilEndpoint('ill', 'answers 503', () => 503, 15)],
-  },
-  {
-    ...ill,
-    name: 'endpoint-hangs',
-    shows: 'one of two endpoints accepts calls and never answers for 15 s, then heals',
-    faults: [spoilEndpoint('ill', 'hangs', () => 'hang', 15)],
-  },
-  {
-    ...ill,
-    name: 'endpoint-resets',
-    shows: 'one of two endpoints resets every connection for 15 s, then heals',
-    faults: [spoilEndpoint('ill', 'resets', () => 'reset', 15)],
-  },
-]
+import { outOfKafka, overHttp, steady, times } from './setups.ts'
+import { ofTopics } from './topic-scenarios.ts'
 
 const ofCollectors: readonly Scenario[] = [
   {
@@ -82,7 +54,11 @@ export const scenarios: readonly (Scenario | AudienceScenario)[] = [
   ...ofBrokers,
   ...ofLinks,
   ...ofAnswers,
+  ...ofTopics,
+  ...ofMixtures,
   ...ofEndpoints,
+  ...ofRecords,
+  ...ofConditions,
   ...ofCollectors,
   ...ofAudiences,
 ]

@@ -43,6 +43,8 @@ export interface Evidence {
   /** `<destination> <message id>` of what lies in the dead-letter topic, and in the retry topics. */
   readonly deadLettered: ReadonlySet<string>
   readonly parked: ReadonlySet<string>
+  /** What an endpoint has refused for good: it has to lie in the dead-letter topic. */
+  readonly refused: ReadonlySet<string>
   /** What was seen where messages come in. Absent: the load was written to Kafka. */
   readonly intake?: Omit<IntakeEvidence, 'patience' | 'injected'>
   /** What else was seen that must not be. */
@@ -89,7 +91,7 @@ export function judge(evidence: Evidence): Findings {
 
   if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic although nothing stands in the way: ${fates.waiting}`)
-  if (fates.deadLettered > 0) failures.push(`dead-lettered although their endpoint works: ${fates.deadLettered}`)
+  if (fates.unduly > 0) failures.push(`dead-lettered although their endpoint works: ${fates.unduly}`)
   if (excess.length > 0) failures.push(`delivered again without a reason: ${some(excess)}`)
   for (const [index, recovery] of recoveries.entries()) {
     const limit = limits.recoveryMs * patience
@@ -125,7 +127,7 @@ function intakeOf({ intake, patience, injected }: Evidence) {
 }
 
 /** Every acknowledged event has one fate at each destination. */
-function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked }: Evidence) {
+function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked, refused }: Evidence) {
   const delivered = new Set(deliveries.map(targetOf))
   const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
   const missing = targets.filter(target => !delivered.has(target))
@@ -135,6 +137,7 @@ function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked 
     sent: targets.length,
     delivered: targets.length - missing.length,
     deadLettered: given.length,
+    unduly: given.filter(target => !refused.has(target)).length,
     waiting: left.filter(target => parked.has(target)).length,
     lost: left.filter(target => !parked.has(target)),
   }
@@ -162,9 +165,20 @@ function duplicatesOf({ deliveries, injected, limits, patience }: Evidence) {
             before.at >= at - uncommittedMs * patience &&
             before.at <= at + signalMs * patience,
         ))
-    if (!isExcused) excess.push(`${target} by ${before.process}, then by ${delivery.process}`)
+    if (!isExcused)
+      excess.push(
+        `${target} by ${before.process}${relativeTo(injected, before.at)}, ${Math.round(delivery.at - before.at)} ms later by ${delivery.process}`,
+      )
   }
   return { repeated, excess }
+}
+
+/** ` 300 ms before SIGKILL p1`, of the fault that is nearest. */
+function relativeTo(injected: readonly Injected[], moment: number): string {
+  const distance = ({ at }: Injected): number => Math.abs(moment - at)
+  const [nearest] = injected.toSorted((a, b) => distance(a) - distance(b))
+  if (nearest === undefined) return ''
+  return ` ${Math.round(distance(nearest))} ms ${moment < nearest.at ? 'before' : 'after'} ${nearest.what}`
 }
 
 function latestOf({ deliveries }: Evidence): number {

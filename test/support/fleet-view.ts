@@ -85,6 +85,7 @@ export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: r
     injected,
     deadLettered: new Set(),
     parked: new Set(),
+    refused: new Set(),
     problems: seen.filter(({ id }) => !events.has(id)).map(({ id }) => `${id} came and was never sent`),
   })
 }

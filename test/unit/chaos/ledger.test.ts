@@ -24,6 +24,26 @@ describe('the ledger', () => {
     expect(ledger.calls).toHaveLength(6)
   })
 
+  it.each<[answer: Answer, isRefused: boolean]>([
+    [400, true],
+    [410, true],
+    [408, false],
+    [429, false],
+    [503, false],
+    [200, false],
+    ['reset', false],
+  ])('takes %s for a refusal for good: %s', (answer, isRefused) => {
+    call('a', 'p1', 3, answer)
+    expect([...ledger.refused()]).toEqual(isRefused ? ['crm a'] : [])
+  })
+
+  it('does not wait for what was refused', async () => {
+    call('a', 'p1', 3)
+    call('b', 'p1', 4, 400)
+    await ledger.settled(['crm'], 60_000)
+    expect(ledger.deliveries).toHaveLength(1)
+  })
+
   it('takes the last who delivered from a partition for its owner', () => {
     call('a', 'p1', 3)
     call('b', 'p1', 4)

@@ -23,6 +23,7 @@ const nothingWrong: Evidence = {
   injected: [],
   deadLettered: new Set(),
   parked: new Set(),
+  refused: new Set(),
   problems: [],
 }
 const ofVictims = { duplicates: 'of_victims', recoveryMs: 10_000 } as const
@@ -65,10 +66,25 @@ const cases: readonly Case[] = [
     failures: [/^dead-lettered although their endpoint works: 1$/],
   },
   {
+    name: 'unless its endpoint has refused it',
+    evidence: {
+      deliveries: [by('p1', a, 1_100)],
+      deadLettered: new Set(['crm b']),
+      refused: new Set(['crm b']),
+    },
+    figures: { delivered: 1, deadLettered: 1, lost: 0 },
+  },
+  {
+    name: 'what was refused and lies nowhere is lost',
+    evidence: { deliveries: [by('p1', a, 1_100)], refused: new Set(['crm b']) },
+    figures: { deadLettered: 0, lost: 1 },
+    failures: [/^lost: 1 \(crm b\)$/],
+  },
+  {
     name: 'a second delivery has no excuse where none may be',
     evidence: { deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300)] },
     figures: { duplicates: 1 },
-    failures: [/^delivered again without a reason: 1 \(crm a by p1, then by p2\)$/],
+    failures: [/^delivered again without a reason: 1 \(crm a by p1, 200 ms later by p2\)$/],
   },
   {
     name: 'counted duplicates are only counted',
@@ -122,7 +138,7 @@ const cases: readonly Case[] = [
       injected: [kill],
       deliveries: [by('p3', a, 4_900), by('p1', b, 4_900), by('p2', a, 8_000)],
     },
-    failures: [/crm a by p3, then by p2/],
+    failures: [/crm a by p3 100 ms before SIGKILL p1, 3100 ms later by p2/],
   },
   {
     name: 'a zombie may not repeat what its successor has done',
@@ -131,7 +147,7 @@ const cases: readonly Case[] = [
       injected: [kill],
       deliveries: [by('p1', b, 4_900), by('p2', a, 8_000), by('p1', a, 12_000)],
     },
-    failures: [/crm a by p2, then by p1/],
+    failures: [/crm a by p2 3000 ms after SIGKILL p1, 4000 ms later by p1/],
   },
   {
     name: 'no recovery fails',

@@ -77,20 +77,20 @@ describe('the findings of a fleet', () => {
     })
   })
 
-  it.each<[string, Seen[], string[]]>([
-    ['what came and was never sent', [by('b', '7-7', 1)], ['7-7 came and was never sent']],
+  it.each<[string, Seen[], RegExp]>([
+    ['what came and was never sent', [by('b', '7-7', 1)], /^7-7 came and was never sent$/],
     [
       'a repeat of what another has done',
       [by('b', '1-1', 54_000)],
-      ['delivered again without a reason: 1 (crm 1-1 by b, then by b)'],
+      /^delivered again without a reason: 1 \(crm 1-1 by b .* later by b\)$/,
     ],
     [
       'a repeat of what was done long before',
       [by('b', '0-0', 54_000)],
-      ['delivered again without a reason: 1 (crm 0-0 by a, then by b)'],
+      /^delivered again without a reason: 1 \(crm 0-0 by a .* later by b\)$/,
     ],
   ])('say %s', (_name, more, failures) => {
-    expect(found([...once, ...more]).failures).toEqual(failures)
+    expect(found([...once, ...more]).failures).toEqual([expect.stringMatching(failures)])
   })
 
   it.each<[string, number, number]>([

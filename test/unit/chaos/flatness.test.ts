@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals'
+import { judgeFlatness, type Sample } from '../../chaos/flatness.ts'
+
+const level = { resident: 200, heap: 80, descriptors: 40, timers: 20 }
+/** Hundred looks, ten seconds apart. */
+const looks = (holds: (look: number) => Partial<Sample['holds']>): readonly Sample[] =>
+  Array.from({ length: 100 }, (_, look) => ({
+    process: 'p1',
+    at: 5_000 + look * 10_000,
+    holds: { ...level, ...holds(look) },
+  }))
+
+describe('what a process holds', () => {
+  it.each<[name: string, samples: readonly Sample[], failures: readonly RegExp[]]>([
+    ['stays the same', looks(() => ({})), []],
+    ['shrinks', looks(look => ({ heap: 80 - look / 2, descriptors: 40 - look / 5 })), []],
+    ['goes up and down, as the heap does between collections', looks(look => ({ heap: 80 + (look % 9) * 20 })), []],
+    ['jumps once and comes back', looks(look => (look > 40 && look < 50 ? { resident: 400, timers: 900 } : {})), []],
+    [
+      'goes up and down, and what is left over each time is more',
+      looks(look => ({ heap: 80 + (look % 9) * 20 + look * 0.4 })),
+      [/^p1 grows: heap .* MB, \+\d/],
+    ],
+    [
+      'a descriptor in each hundred seconds',
+      looks(look => ({ descriptors: 40 + look / 10 })),
+      [/^p1 grows: descriptors/],
+    ],
+    ['a timer in each fifty seconds', looks(look => ({ timers: 20 + look / 5 })), [/^p1 grows: timers/]],
+    ['30 MB in all', looks(look => ({ resident: 200 + look * 0.3 })), [/^p1 grows: resident/]],
+    ['20 MB in all, which a collection may leave', looks(look => ({ resident: 200 + look * 0.2 })), []],
+    [
+      'two of which one grows',
+      [...looks(() => ({})).map(each => ({ ...each, process: 'p2' })), ...looks(look => ({ timers: 20 + look }))],
+      [/^p1 grows: timers/],
+    ],
+    ['nothing was seen', [], [/^no process was looked at$/]],
+  ])('%s', (_, samples, failures) => {
+    expect(judgeFlatness(samples).failures).toEqual(failures.map(each => expect.stringMatching(each)))
+  })
+
+  it('is told of each process in figures', () => {
+    expect(judgeFlatness(looks(look => ({ timers: 20 + look / 100 }))).measured).toEqual([
+      'p1: resident 200 MB, +0 in all; heap 80 MB, +0 in all; descriptors 40, +0 in all; timers 20.5, +1 in all',
+    ])
+  })
+})
