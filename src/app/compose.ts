@@ -1,4 +1,4 @@
-import { systemClock } from '../adapters/clock.ts'
+import { systemClock, systemTime } from '../adapters/clock.ts'
 import { createOpsServer } from '../adapters/http/ops.ts'
 import { createMetrics } from '../adapters/metrics.ts'
 import { allHealth, type ConfigurationFile, configurationHealth, type Health } from '../core/health.ts'
@@ -60,6 +60,7 @@ export function compose(deps: Deps): Composition {
     ])
   exposition.onCollect(() => {
     for (const part of running.values()) part.refreshGauges()
+    metrics.clockOffset.set({}, systemTime.offset() / 1000)
     showChecks(metrics, health())
   })
   showBuild(metrics, settings)
