@@ -24,7 +24,7 @@ test-containers: setup ## the Kafka contract suites against a broker in Docker; 
 	@HOOKLINE_KAFKA=container npm run --silent jest -- --selectProjects contract --testPathPatterns test/contract/kafka
 
 # What is set on the command line of make is in the environment of what it runs.
-chaos: setup ## faults from outside under load, a table of what became of each event; SEED=n, ONLY=name,name, PATIENCE=n, JSON=file, PUBLISH=1
+chaos: setup ## faults from outside under load, a table of what became of each event; SEED=n, ONLY=name,name, PATIENCE=n, MINUTES=n, JSON=file, PUBLISH=1
 	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/chaos/main.ts
 
 bench: setup ## deliveries a CPU second, latency, memory, crashes, each next to its bar; ROWS=name,name, PUBLISH=1, more in docs/performance/README.md

@@ -15,6 +15,8 @@ export interface LoadOptions {
   readonly perSecond: number
   readonly codec: EventCodec
   readonly ledger: Ledger
+  /** The number of the first event; 0. */
+  readonly first?: number
 }
 
 export interface Load {
@@ -30,7 +32,7 @@ export const messageIdOf = (number: number): string => `m-${number}`
 export const numberOf = (messageId: string): number => Number(messageId.slice('m-'.length))
 
 /** Writes events evenly until stopped, each with an id of its own. What Kafka refuses is not sent again: nobody promised anything. */
-export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger }: LoadOptions): Load {
+export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger, first = 0 }: LoadOptions): Load {
   const kafka = createKafka({ brokers, clientId: 'load', tls: undefined, sasl: undefined }, silent)
   const producer = createProducer({ kafka, clock, logger: silent })
   const end = new AbortController()
@@ -56,7 +58,8 @@ export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger
   }
 
   const over = (async () => {
-    for await (const number of paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)) send(number)
+    const numbers = paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)
+    for await (const number of numbers) send(first + number)
   })()
   return {
     async stop() {

@@ -7,18 +7,18 @@ import { circumstances } from './circumstances.ts'
 import { type PublishedRow, publish, published } from './publication.ts'
 import { table } from './report.ts'
 import { type Row, type RunOptions, runScenario } from './run.ts'
-import type { AudienceScenario, Scenario } from './scenario.ts'
-import { scenarios } from './scenarios.ts'
+import { type AnyScenario, scenarios } from './scenarios.ts'
+import { runSoak } from './soak-run.ts'
 
 const repository = join(import.meta.dirname, '../..')
 
 /** What the user asked for cannot be done; the message is all there is to say. */
 class BadRequest extends Error {}
 
-type AnyScenario = Scenario | AudienceScenario
-
-const run = (scenario: AnyScenario, options: RunOptions): Promise<Row> =>
-  'lists' in scenario ? runAudienceScenario(scenario, options) : runScenario(scenario, options)
+function run(scenario: AnyScenario, minutes: number, options: RunOptions): Promise<Row> {
+  if ('lists' in scenario) return runAudienceScenario(scenario, options)
+  return 'soak' in scenario ? runSoak(scenario, minutes, options) : runScenario(scenario, options)
+}
 
 class Interrupted extends Error {}
 
@@ -26,13 +26,15 @@ interface Request {
   readonly seed: number
   readonly patience: number
   readonly selection: readonly AnyScenario[]
+  /** How long a soak lasts, which is run only when it is named. */
+  readonly minutes: number
   /** Where the rows go as JSON, besides the table. */
   readonly file: string
   /** Whether the rows go into the published tables. */
   readonly isPublic: boolean
 }
 
-/** SEED, PATIENCE, ONLY, JSON and PUBLISH out of the environment. @throws BadRequest */
+/** SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH out of the environment. @throws BadRequest */
 function requested(env = process.env): Request {
   const positive = (name: string, otherwise: number): number => {
     const value = Number(env[name] || otherwise)
@@ -47,14 +49,15 @@ function requested(env = process.env): Request {
   return {
     seed: positive('SEED', randomInt(1, 1_000_000)),
     patience: positive('PATIENCE', 1),
-    selection: env['ONLY'] ? env['ONLY'].split(',').map(named) : scenarios,
+    selection: env['ONLY'] ? env['ONLY'].split(',').map(named) : scenarios.filter(each => !('soak' in each)),
+    minutes: positive('MINUTES', 30),
     file: env['JSON'] ?? '',
     isPublic: (env['PUBLISH'] ?? '') !== '',
   }
 }
 
 /** Runs the scenarios one after another; one that cannot be run is told of, and the others go on. */
-async function runAll({ seed, patience, selection }: Request, signal: AbortSignal) {
+async function runAll({ seed, patience, selection, minutes }: Request, signal: AbortSignal) {
   const rows: PublishedRow[] = []
   const broken: string[] = []
   for (const scenario of selection) {
@@ -63,7 +66,7 @@ async function runAll({ seed, patience, selection }: Request, signal: AbortSigna
     say(`${shows}; SEED=${seed}`)
     try {
       const under = await circumstances(repository, patience)
-      const row = await run(scenario, { seed, patience, say, signal })
+      const row = await run(scenario, minutes, { seed, patience, say, signal })
       rows.push(published(row, under))
       for (const line of table([row])) say(line)
     } catch (error) {

@@ -89,4 +89,9 @@ export const matrix: readonly MatrixRow[] = [
     holds: 'each endpoint has exactly the list, each told once',
     scenarios: ['audience-killed'],
   },
+  {
+    fault: 'hours of work at 70 % of what is possible, with a spike of ten times that',
+    holds: 'heap, memory, descriptors and timers stay the same; the spike drains',
+    scenarios: ['soak'],
+  },
 ]

@@ -95,6 +95,10 @@ export function fullTable(rows: readonly PublishedRow[], scenarios: Runnable): r
       rows.flatMap(({ name, failures }) => failures.map(failure => `\`${name}\`: ${failure}`)),
     ),
     ...listed(
+      'Measured besides:',
+      rows.flatMap(({ name, measured = [] }) => (measured.length > 0 ? [`\`${name}\`: ${measured.join('; ')}`] : [])),
+    ),
+    ...listed(
       'Not run for publication yet:',
       notRun.map(({ name, shows }) => `\`${name}\`: ${shows}`),
     ),

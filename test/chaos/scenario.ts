@@ -65,6 +65,15 @@ export interface Endpoint {
   readonly inspection?: Inspection
 }
 
+/** A row of another kind: no fault but load, for as long as is asked for. */
+export interface SoakScenario extends Omit<Scenario, 'faults' | 'load'> {
+  readonly soak: {
+    /** Of what the processes can do, which is measured first. */
+    readonly share: number
+    readonly spike: { readonly times: number; readonly seconds: number }
+  }
+}
+
 /** A row of another kind: syncs of an audience instead of messages, one broker, and SIGKILLs all along. */
 export interface AudienceScenario {
   readonly name: string

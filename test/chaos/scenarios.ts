@@ -5,8 +5,9 @@ import { ofEndpoints } from './endpoint-scenarios.ts'
 import { killBrokers, killCollector, restartCollector, spoilLink } from './faults.ts'
 import { ofMixtures, ofProcesses } from './process-scenarios.ts'
 import { ofRecords } from './record-scenarios.ts'
-import type { AudienceScenario, Scenario } from './scenario.ts'
+import type { AudienceScenario, Scenario, SoakScenario } from './scenario.ts'
 import { outOfKafka, overHttp, steady, times } from './setups.ts'
+import { ofSoaks } from './soak-scenarios.ts'
 import { ofTopics } from './topic-scenarios.ts'
 
 const ofCollectors: readonly Scenario[] = [
@@ -48,8 +49,10 @@ const ofCollectors: readonly Scenario[] = [
   },
 ]
 
+export type AnyScenario = Scenario | AudienceScenario | SoakScenario
+
 /** In the order of the table. Each name is for ONLY. */
-export const scenarios: readonly (Scenario | AudienceScenario)[] = [
+export const scenarios: readonly AnyScenario[] = [
   ...ofProcesses,
   ...ofBrokers,
   ...ofLinks,
@@ -61,4 +64,5 @@ export const scenarios: readonly (Scenario | AudienceScenario)[] = [
   ...ofConditions,
   ...ofCollectors,
   ...ofAudiences,
+  ...ofSoaks,
 ]

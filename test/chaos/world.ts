@@ -47,8 +47,11 @@ export const partitions = 12
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
 const ownName = '${CHAOS_PROCESS:-none}'
 
+/** What is there before anything is done to it. */
+type SetUp = Omit<Scenario, 'faults' | 'load'>
+
 /** Brokers, topics, schemas and receivers; no process yet. The registry is the one of SCHEMA_REGISTRY_URL. */
-export async function openWorld(scenario: Scenario, chance: Chance, patience: number): Promise<World> {
+export async function openWorld(scenario: SetUp, chance: Chance, patience: number): Promise<World> {
   const { brokers: size, behindProxy = false, destinations, intake, brokerProperties = {}, diskMb } = scenario
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
   const open: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })]
@@ -94,7 +97,7 @@ export async function openWorld(scenario: Scenario, chance: Chance, patience: nu
   }
 }
 
-function configurationOf(scenario: Scenario, receiver: Receiver, directory: string) {
+function configurationOf(scenario: SetUp, receiver: Receiver, directory: string) {
   const { brokers, delivery, configuration } = scenario
   const destinations = scenario.destinations.map(({ id }) => ({
     id,

@@ -56,6 +56,12 @@ describe('the full table', () => {
     ])
   })
 
+  it('has the figures that a row has of its own', () => {
+    expect(fullTable([row('a', { measured: ['30 minutes', 'p1: heap 80 MB'] })], runnable)).toEqual(
+      expect.arrayContaining(['Measured besides:', '', '- `a`: 30 minutes; p1: heap 80 MB']),
+    )
+  })
+
   it('says when there is nothing', () => {
     expect(fullTable([], [])).toEqual(['Nothing has been published yet.'])
   })
