@@ -15,6 +15,8 @@ const now = (): number => performance.now()
 const secretFile = (directory: string): string => join(directory, 'destination.secret')
 const secretOf = (number: number): string => `the-secret-number-${number}`
 const editionHeader = 'x-edition'
+/** What was signed before may still be on its way beside what was signed after it. */
+const underWayMs = 500
 /** Noted for a signature that none of these many secrets has made. */
 const mostSecrets = 20
 
@@ -63,6 +65,7 @@ export const rotateSecret = (destination: string): Fault => ({
       at,
       recovery: everywhere(world, at, ({ mark }) => parseMark(mark).secret === String(next)),
       async heal() {
+        await delay(underWayMs)
         world.receiver.follow(destination, takesOnly(next))
         return []
       },

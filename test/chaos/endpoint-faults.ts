@@ -52,12 +52,12 @@ export const healAll = (ids: readonly string[]): Fault => ({
   },
 })
 
-/** Nothing is done for so long: what is seen is what the set-up does. */
-export const watch = (seconds: number): Fault => ({
+/** Nothing is done for so long: what is seen is what the set-up does. Then these partitions have to deliver. */
+export const watch = (seconds: number, partitions: Iterable<number> = allPartitions): Fault => ({
   name: 'watched',
   async inject() {
     const at = now()
     await delay(seconds * 1_000)
-    return { what: `for ${seconds} s`, at, recovery: onPartitions(allPartitions, now()) }
+    return { what: `for ${seconds} s`, at, recovery: onPartitions(partitions, now()) }
   },
 })

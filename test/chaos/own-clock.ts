@@ -16,8 +16,8 @@ export async function ownClock(directory: string): Promise<NodeJS.ProcessEnv> {
     LD_PRELOAD: await installed(),
     FAKETIME_TIMESTAMP_FILE: offsetFile(directory),
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    // Else it would look at the file every ten seconds.
-    FAKETIME_NO_CACHE: '1',
+    // Seconds for which it does not look at the file again.
+    FAKETIME_CACHE_DURATION: '1',
   }
 }
 

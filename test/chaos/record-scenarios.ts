@@ -90,8 +90,8 @@ export const ofRecords: readonly Scenario[] = [
     shows: 'one user has 40 % of all events, more than one call after the other takes',
     writeLoad: hotKey,
     load: { perSecond: hotPerSecond, seconds: 10 },
-    faults: [watch(watchedSeconds)],
-    limits: { duplicates: 'none', recoveryMs: 30_000 },
+    faults: [watch(watchedSeconds, allBut(hotPartition))],
+    limits: { duplicates: 'none', recoveryMs: 10_000 },
     examine: async (world, injected) =>
       together([
         moving(world, injected, prompt, [{ what: 'the other partitions', partitions: allBut(hotPartition) }]),
