@@ -29,7 +29,7 @@ const deepest = 64
 
 /** Parses YAML 1.2 (so JSON too), puts the environment in, and remembers where everything stood. */
 export function readYaml(text: string, env: Readonly<Record<string, string | undefined>>): ConfigDocument {
-  const lines = new LineCounter()
+  const lines = linesOf(text)
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
@@ -41,7 +41,7 @@ export function readYaml(text: string, env: Readonly<Record<string, string | und
     placeOf: () => place(offset),
   })
 
-  const { documents, tooDeepAt } = parse(text, lines)
+  const { documents, tooDeepAt } = parse(text)
   const [document, second] = documents
   if (tooDeepAt !== undefined) {
     const path = lastBegun(document?.contents, tooDeepAt).slice(0, 1)
@@ -74,15 +74,22 @@ export function readYaml(text: string, env: Readonly<Record<string, string | und
   }
 }
 
+/** Where lines begin. What the parser itself tells of them lacks some once it has met an error. */
+function linesOf(text: string): LineCounter {
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  for (const { index } of text.matchAll(/\n/g)) lines.addNewLine(index + 1)
+  return lines
+}
+
 interface Parsed {
   readonly documents: readonly Document.Parsed[]
   /** Where it went deeper than it may; what follows is not in the documents. */
   readonly tooDeepAt: number | undefined
 }
 
-function parse(text: string, lines: LineCounter): Parsed {
-  lines.addNewLine(0)
-  const parser = new Parser(lines.addNewLine)
+function parse(text: string): Parsed {
+  const parser = new Parser()
   const tokens: CST.Token[] = []
   let tooDeepAt: number | undefined
   for (const lexeme of new Lexer().lex(text)) {

@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander'
 import { systemClock } from '../../adapters/clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
-import { formatProblem } from '../../adapters/config-file.ts'
-import { createLogger, type LeveledLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
+import { createLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
 import { type ServiceName, serviceNames } from '../../core/services.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, print, withConfigOption, withExamples } from '../command.ts'
-import { type Addresses, type Composition, compose } from '../compose.ts'
+import { type Addresses, compose } from '../compose.ts'
 import { configPath, overridden, readSettings } from '../load-settings.ts'
+import { reloading } from '../reload.ts'
 import { withServicesOption } from '../services-option.ts'
 
 interface Options {
@@ -63,7 +63,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
     env: io.env,
     current: inFile,
     clock: systemClock,
-    ...reload(composition, logger),
+    ...reloading(composition, logger),
   })
   print(io, readyLine(addresses, settings))
   const failure = await ended.promise
@@ -78,31 +78,4 @@ function readyLine({ collector, ops }: Addresses, { kafka, registry }: Settings)
   const parts = { collector, ops, kafka: kafka.brokers.join(','), registry: registry.url }
   const shown = Object.entries(parts).flatMap(([name, where]) => (where === undefined ? [] : [`${name}=${where}`]))
   return `hookline ready ${shown.join(' ')}`
-}
-
-function reload(
-  composition: Composition,
-  logger: LeveledLogger,
-): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onRefused'> {
-  const { configReloads, configReloadOk } = composition.metrics
-  return {
-    // Also when a refused file was put back as it had been, so that nothing is to be taken over.
-    onAccepted: ({ needRestart }) => {
-      configReloadOk.set({}, 1)
-      composition.noteFile({ kind: 'accepted', needRestart })
-    },
-    onChange(settings: Settings, change) {
-      composition.apply(settings)
-      if (change.live.includes('log')) logger.level = settings.log.level
-      configReloads.inc({ result: 'applied' })
-      logger.info({ changed: change.live }, 'configuration taken over')
-      if (change.needRestart.length > 0) logger.warn({ keys: change.needRestart }, 'these changes need a restart')
-    },
-    onRefused(problems) {
-      configReloads.inc({ result: 'refused' })
-      configReloadOk.set({}, 0)
-      composition.noteFile({ kind: 'refused' })
-      logger.error({ problems: problems.map(formatProblem) }, 'configuration refused; the last good one stays')
-    },
-  }
 }

@@ -1,0 +1,128 @@
+import { beforeAll, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { watchConfigFile } from '../../../src/adapters/config-file/watch.ts'
+import { loadConfigFile } from '../../../src/adapters/config-file.ts'
+import type { LogLevel } from '../../../src/adapters/logger.ts'
+import { reloading } from '../../../src/app/reload.ts'
+import type { ConfigurationFile } from '../../../src/core/health.ts'
+import { loggable } from '../../../src/core/log-text.ts'
+import { liveKeys } from '../../../src/core/settings/change.ts'
+import type { Settings } from '../../../src/core/settings.ts'
+import { Secret } from '../../../src/core/units.ts'
+import { changed, changes } from '../../support/config-changes.ts'
+import {
+  type Content,
+  configurations,
+  environment,
+  type InstalledConfiguration,
+  installed,
+  textOf,
+} from '../../support/configurations.ts'
+import { countingMetrics } from '../../support/counting-metrics.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { type Line, RecordingLogger } from '../../support/recording-logger.ts'
+
+const original = configurations['full'] as string
+let installation: InstalledConfiguration
+let settings: Settings
+beforeAll(async () => {
+  installation = await installed(original)
+  const loaded = await loadConfigFile(installation.path, environment)
+  settings = (loaded as Extract<typeof loaded, { kind: 'loaded' }>).settings
+})
+
+/** A running process as far as its configuration goes: the real watch of the file, and what the real `run` does with what it sees. */
+async function started() {
+  const counts = new Map<string, number>()
+  const logger = Object.assign(new RecordingLogger(), { level: settings.log.level as LogLevel })
+  const state = { settings, file: { kind: 'accepted', needRestart: [] } as ConfigurationFile }
+  const composition = {
+    metrics: countingMetrics(counts),
+    apply(next: Settings) {
+      state.settings = next
+    },
+    noteFile(file: ConfigurationFile) {
+      state.file = file
+    },
+  }
+  const clock = new ManualClock()
+  const { path } = installation
+  const watch = watchConfigFile({ path, env: environment, clock, current: settings, ...reloading(composition, logger) })
+  await installation.write(original)
+  await watch.check()
+  await watch.check()
+  return { watch, logger, state, count: (key: string) => counts.get(key) ?? 0 }
+}
+type Running = Awaited<ReturnType<typeof started>>
+
+/** With every secret to be seen, in the order of its keys. */
+function revealed(value: unknown): unknown {
+  if (value instanceof Secret) return { secret: value.reveal() }
+  if (Array.isArray(value)) return value.map(revealed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, revealed(each)]))
+}
+
+/** What two looks at a content make of it: at the second one it is taken up. */
+async function reload({ watch, state, logger, count }: Running, content: Content): Promise<'taken' | 'refused'> {
+  const before = { ...state, refused: count('configReloads{refused}'), applied: count('configReloads{applied}') }
+  logger.lines.length = 0
+  await installation.write(content)
+  await watch.check()
+  expect({ ...state, lines: logger.lines }).toEqual({ settings: before.settings, file: before.file, lines: [] })
+  await watch.check()
+  const loaded = await loadConfigFile(installation.path, environment)
+  if (loaded.kind === 'refused') {
+    expect(state.settings).toBe(before.settings)
+    expect(state.file).toEqual({ kind: 'refused' })
+    expect(count('configReloads{refused}')).toBe(before.refused + 1)
+    expect(count('configReloads{applied}')).toBe(before.applied)
+    expect(count('configReloadOk{}')).toBe(0)
+    judgeLines(logger.lines)
+    return 'refused'
+  }
+  const inUse = { ...settings, ...Object.fromEntries(liveKeys.map(key => [key, loaded.settings[key]])) }
+  expect(revealed(state.settings)).toEqual(revealed(inUse))
+  expect(state.file.kind).toBe('accepted')
+  expect(count('configReloads{refused}')).toBe(before.refused)
+  expect(count('configReloadOk{}')).toBe(1)
+  expect(logger.lines.filter(({ level }) => level === 'error')).toEqual([])
+  expect(logger.level).toBe(loaded.settings.log.level)
+  return 'taken'
+}
+
+/** One line, in which each problem has file, line, column, path, reason and hint, as it is written to the log. */
+function judgeLines(lines: readonly Line[]): void {
+  expect(lines).toHaveLength(1)
+  const [{ level, line, fields }] = lines as [Line]
+  expect([level, line]).toEqual(['error', 'configuration refused; the last good one stays'])
+  const problems = loggable(fields)['problems'] as readonly string[]
+  expect(problems.length).toBeGreaterThan(0)
+  for (const problem of problems) {
+    expect(problem.startsWith(`${installation.at('')}`)).toBe(true)
+    expect(problem).toMatch(/^[^:]+:\d+:\d+: [^ ].*: .+ \([^)].*\)$/s)
+  }
+}
+
+it('through any sequence of files the process has the last good one, and tells of each bad one once', async () => {
+  const counts = { taken: 0, refused: 0 }
+  const base = fc.constantFrom('full' as const, 'development' as const, 'environment' as const)
+  const files = fc.array(fc.tuple(base, fc.option(changes, { freq: 8 })), { minLength: 1, maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(files, async edits => {
+      const running = await started()
+      let last = textOf(original)
+      for (const [name, change] of edits) {
+        const text = configurations[name] as string
+        const content = change === null ? text : changed(text, change)
+        // What reads the same as before is no new file.
+        if (textOf(content) === last) continue
+        last = textOf(content)
+        counts[await reload(running, content)]++
+      }
+      running.watch.close()
+    }),
+    { numRuns: 100 },
+  )
+  expect(Math.min(counts.taken, counts.refused)).toBeGreaterThan(30)
+}, 120_000)
