@@ -125,11 +125,26 @@ async function passedBy({ ledger, pipeline, view }: World, since: number): Promi
   const waiting = new Set(calls.map(({ id }) => id).filter(id => !delivered.has(id)))
   if (waiting.size === 0) return ['no call has failed while the topic took no records']
   const committed = await view.committed(dispatcherGroup, events)
-  const passed: string[] = []
-  for (const { partition, offset, value } of await pipeline.read(events)) {
+  const records = (await pipeline.read(events)).map(({ partition, offset, value }) => {
     const decoded = pipeline.codec.decode(value ?? Buffer.alloc(0), epochMs(0))
-    const id = decoded.kind === 'event' ? decoded.event.message.messageId : ''
-    if (waiting.has(id) && offset < (committed.get(partition) ?? 0)) passed.push(id)
-  }
+    return { partition, offset, id: decoded.kind === 'event' ? decoded.event.message.messageId : '' }
+  })
+  const passed = committedPast(records, waiting, committed)
   return passed.length === 0 ? [] : [`committed while the topic they wait for took no records: ${passed.join(' ')}`]
 }
+
+interface Placed {
+  readonly id: string
+  readonly partition: number
+  readonly offset: number
+}
+
+/** Those of `waiting` that lie before the committed offset of their partition: the next that is read after a crash. */
+export const committedPast = (
+  records: readonly Placed[],
+  waiting: ReadonlySet<string>,
+  committed: ReadonlyMap<number, number>,
+): readonly string[] =>
+  records
+    .filter(({ id, partition, offset }) => waiting.has(id) && offset < (committed.get(partition) ?? 0))
+    .map(({ id }) => id)
