@@ -57,7 +57,8 @@ function requested(env = process.env): Request {
 }
 
 /** Runs the scenarios one after another; one that cannot be run is told of, and the others go on. */
-async function runAll({ seed, patience, selection, minutes }: Request, signal: AbortSignal) {
+async function runAll(request: Request, signal: AbortSignal) {
+  const { seed, patience, selection, minutes } = request
   const rows: PublishedRow[] = []
   const broken: string[] = []
   for (const scenario of selection) {
@@ -68,6 +69,7 @@ async function runAll({ seed, patience, selection, minutes }: Request, signal: A
       const under = await circumstances(repository, patience)
       const row = await run(scenario, minutes, { seed, patience, say, signal })
       rows.push(published(row, under))
+      await kept(request, rows)
       for (const line of table([row])) say(line)
     } catch (error) {
       signal.throwIfAborted()
@@ -76,6 +78,12 @@ async function runAll({ seed, patience, selection, minutes }: Request, signal: A
     }
   }
   return { rows, broken }
+}
+
+/** What has been run stays when the next one is interrupted. */
+async function kept({ file, isPublic }: Request, rows: readonly PublishedRow[]): Promise<void> {
+  if (file !== '') await writeFile(file, `${JSON.stringify(rows, null, 2)}\n`)
+  if (isPublic) await publish(repository, rows, scenarios)
 }
 
 /** Ctrl-C and SIGTERM leave nothing behind: no broker, no process, no file. */
@@ -87,15 +95,13 @@ function interrupted(): AbortSignal {
 
 /** Resolves with the exit code: 1 when a scenario fails. */
 async function main(request: Request): Promise<number> {
-  const { seed, file, isPublic } = request
+  const { seed } = request
   const registry = await findOrStartRegistry()
   process.env['SCHEMA_REGISTRY_URL'] = registry.url
   const { rows, broken } = await runAll(request, interrupted()).finally(() => registry.stop())
   const failing = rows.filter(({ failures }) => failures.length > 0)
   const again = failing.map(({ name }) => `again: make chaos SEED=${seed} ONLY=${name}`)
   process.stdout.write(`${[...table(rows), ...broken, ...again].join('\n')}\n`)
-  if (file !== '') await writeFile(file, `${JSON.stringify(rows, null, 2)}\n`)
-  if (isPublic) await publish(repository, rows, scenarios)
   return failing.length + broken.length > 0 ? 1 : 0
 }
 
