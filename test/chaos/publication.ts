@@ -85,8 +85,9 @@ export function fullTable(rows: readonly PublishedRow[], scenarios: Runnable): r
   const notRun = scenarios.filter(({ name }) => !rows.some(row => row.name === name))
   const titles = ['', ...columns.map(([title]) => title), 'day', 'commit', 'machine']
   const lines = rows.map(row => {
-    const { shows, date, commit, machine } = row
-    return line([shows, ...columns.map(([, cell]) => cell(row)), date, commit, machine])
+    const { shows, date, commit, machine, patience } = row
+    const busy = patience === 1 ? '' : `, limits × ${patience}`
+    return line([shows, ...columns.map(([, cell]) => cell(row)), date, commit, `${machine}${busy}`])
   })
   return [
     ...(rows.length > 0 ? withHead(titles, lines) : ['Nothing has been published yet.']),

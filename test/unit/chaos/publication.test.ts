@@ -56,6 +56,11 @@ describe('the full table', () => {
     ])
   })
 
+  it('says when every limit was longer', () => {
+    expect(fullTable([{ ...row('a'), patience: 3 }], [])[2]).toMatch(/\| 2 × some CPU, load 0\.3, limits × 3 \|$/)
+    expect(fullTable([row('a')], [])[2]).toMatch(/load 0\.3 \|$/)
+  })
+
   it('has the figures that a row has of its own', () => {
     expect(fullTable([row('a', { measured: ['30 minutes', 'p1: heap 80 MB'] })], runnable)).toEqual(
       expect.arrayContaining(['Measured besides:', '', '- `a`: 30 minutes; p1: heap 80 MB']),
