@@ -5,7 +5,7 @@ import type { HttpLimits } from '../../src/adapters/http/limits.ts'
 import { createTrackingServer } from '../../src/adapters/http/tracking-api.ts'
 import { createMetrics } from '../../src/adapters/metrics.ts'
 import type { OperatorApi } from '../../src/core/operator-api.ts'
-import type { Logger } from '../../src/core/ports.ts'
+import type { Clock, Logger } from '../../src/core/ports.ts'
 import type { Tracer } from '../../src/core/trace/tracer.ts'
 import type { TrackingApi, TrackingRequest } from '../../src/core/tracking-api.ts'
 import { durationMs } from '../../src/core/units.ts'
@@ -75,22 +75,30 @@ interface Options {
   readonly port?: number
   readonly host?: string
   readonly tracer?: Tracer | undefined
+  readonly clock?: Clock
 }
 
 /** The HTTP side of the collector before an API, on a free port. */
 export async function startCollector(
   api: TrackingApi,
-  { operator, maxBodyBytes = 65_536, limits = {}, logger = silent, port = 0, host = '127.0.0.1', tracer }: Options = {},
+  {
+    operator,
+    maxBodyBytes = 65_536,
+    limits = {},
+    logger = silent,
+    clock = systemClock,
+    tracer,
+    ...listen
+  }: Options = {},
 ) {
   const { metrics, text } = createMetrics()
-  const listen = { host, port }
   const server = createTrackingServer({
-    listen,
+    listen: { host: '127.0.0.1', port: 0, ...listen },
     api,
     operator,
     maxBodyBytes,
     limits,
-    clock: systemClock,
+    clock,
     logger,
     metrics,
     tracer,

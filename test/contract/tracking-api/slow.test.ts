@@ -1,13 +1,24 @@
-import { describe } from '@jest/globals'
+import { describe, it } from '@jest/globals'
 import { durationMs } from '../../../src/core/units.ts'
-import { problem, raw, rawCases, taken, takenAndClosed } from '../../support/collector-cases.ts'
+import {
+  expectAnswer,
+  problem,
+  raw,
+  rawCases,
+  startCollector,
+  taken,
+  takenAndClosed,
+} from '../../support/collector-cases.ts'
 import { chunk, post, request } from '../../support/http-bytes.ts'
-import type { Wire } from '../../support/wire.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
+import { connect, type Wire } from '../../support/wire.ts'
 
 const tooSlow = problem(408, 'request_timeout', { close: true })
+/** Long enough for a head that is sent at once, whatever else the machine does. */
 const limits = {
-  headTimeout: durationMs(150),
-  requestTimeout: durationMs(900),
+  headTimeout: durationMs(1_000),
+  requestTimeout: durationMs(2_000),
   checkEvery: durationMs(20),
   progress: { bytes: 64, within: durationMs(120) },
 }
@@ -73,21 +84,41 @@ describe('a body that does not come', () => {
         problem(404, 'not_found'),
         { closed: true },
       ),
-      raw(
-        'fast enough',
-        [
-          request('POST /v1/batch', { 'Content-Length': '480', Connection: 'close' }),
-          ...Array.from({ length: 5 }, () => [
-            () => new Promise(resolve => setTimeout(resolve, 40)),
-            'x'.repeat(96),
-          ]).flat(),
-        ],
-        takenAndClosed,
-        { reached: [{ body: 'x'.repeat(480) }] },
-      ),
     ],
     { limits },
   )
+})
+
+describe('a body that comes little by little', () => {
+  const { bytes, within } = limits.progress
+
+  /** Sends pieces of such sizes, with all the time between two of them that there is. */
+  async function sent(...sizes: readonly number[]) {
+    const clock = new ManualClock()
+    const collector = await startCollector(new ScriptedTrackingApi(), { clock, limits: { progress: limits.progress } })
+    const [wire, other] = [await connect(collector.url), await connect(collector.url)]
+    await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', Connection: 'close' }))
+    for (const size of sizes) {
+      await wire.send(chunk('x'.repeat(size)))
+      // What came before this request has been read before its answer.
+      await other.send(post('/v1/t'))
+      expectAnswer(await other.answer(), taken)
+      await clock.advance(within)
+    }
+    await wire.send(chunk(''))
+    const answer = await wire.answer()
+    for (const each of [wire, other]) each.reset()
+    await collector.stop()
+    return answer
+  }
+
+  it('is waited for while each time brings what it must', async () => {
+    expectAnswer(await sent(bytes, bytes, 3 * bytes, bytes), takenAndClosed)
+  })
+
+  it('and no longer', async () => {
+    expectAnswer(await sent(bytes, 3 * bytes, bytes - 1), tooSlow)
+  })
 })
 
 describe('a connection that is kept', () => {
