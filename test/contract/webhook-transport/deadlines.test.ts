@@ -2,10 +2,23 @@ import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { durationMs } from '../../../src/core/units.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering, type Peer } from '../../support/scripted-receiver.ts'
-import { adapters, answered, caller, receiver, scriptedResolver } from './adapters.ts'
+import { adapters, answered, type CreateTransport, caller, receiver, scriptedResolver } from './adapters.ts'
 
 const timeoutMs = 250
+
+/** Time passes only when a test says so: no machine is too slow for a call, and none so fast that its deadline does not come. */
+function timed(create: CreateTransport, options: Omit<Parameters<typeof caller>[1], 'clock'> = {}) {
+  const clock = new ManualClock()
+  return { clock, ...caller(create, { timeoutMs, clock, ...options }) }
+}
+
+/** Resolves when whatever had been sent before has been read: what comes in the second of these calls came later. */
+async function read({ post }: Pick<ReturnType<typeof caller>, 'post'>): Promise<void> {
+  const other = await receiver(answering(answer(200)))
+  for (let fence = 0; fence < 2; fence++) expect(await post(other.url())).toEqual(answered(200))
+}
 
 /** Sends one character every few milliseconds until the other side has gone. */
 const trickle = (text: string, first = '') =>
@@ -19,11 +32,6 @@ const trickle = (text: string, first = '') =>
     }
     next()
   })
-
-/** Keeps the whole process from doing anything. */
-const standStill = (ms: number): void => {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-}
 
 const over = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT' }
 
@@ -40,13 +48,18 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
       void peer.closed.then(closed.resolve)
       return script(peer as Peer)
     })
-    const { post, ends } = caller(create, { timeoutMs })
-    const startedAt = performance.now()
-    const result = await post(target.url())
+    const transport = timed(create)
+    const { clock, post, ends } = transport
+    const posted = post(target.url())
+    await target.received(1)
+    await read(transport)
+    await clock.advance(timeoutMs - 1)
+    expect(ends[0]).toEqual([])
+    await clock.advance(1)
+    const result = await posted
     expect(result).toEqual({ ...over, detail: '250ms were over before the head of its answer was complete' })
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(timeoutMs - 5)
     await closed.promise
-    expect(ends).toEqual([[result]])
+    expect(ends[0]).toEqual([result])
   })
 
   it.each([
@@ -59,29 +72,48 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
       void peer.closed.then(closed.resolve)
       return script(peer)
     })
-    const { post, ends } = caller(create, { timeoutMs })
-    const startedAt = performance.now()
-    expect(await post(target.url())).toEqual(answered(200))
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(timeoutMs - 5)
+    const transport = timed(create)
+    const { clock, post, ends } = transport
+    const posted = post(target.url())
+    await target.received(1)
+    await read(transport)
+    await clock.advance(timeoutMs - 1)
+    expect(ends[0]).toEqual([])
+    await clock.advance(1)
+    expect(await posted).toEqual(answered(200))
     await closed.promise
-    expect(ends).toEqual([[answered(200)]])
+    expect(ends[0]).toEqual([answered(200)])
   })
 
   it('a name that is not resolved in time', async () => {
-    const { resolver } = scriptedResolver(() => new Promise(() => {}))
-    const { post } = caller(create, { timeoutMs, resolver })
-    expect(await post('http://slow.example.com/')).toEqual({
-      ...over,
-      detail: '250ms were over before its name was resolved',
+    const asked = Promise.withResolvers<void>()
+    const { resolver } = scriptedResolver(() => {
+      asked.resolve()
+      return new Promise(() => {})
     })
+    const transport = timed(create, { resolver })
+    const { clock, post } = transport
+    const posted = post('http://slow.example.com/')
+    await asked.promise
+    await read(transport)
+    await clock.advance(timeoutMs)
+    expect(await posted).toEqual({ ...over, detail: '250ms were over before its name was resolved' })
   })
 
   it('a name that is resolved when the time is over is not dialled any more', async () => {
-    const late = Promise.withResolvers<LookupAddress[]>()
-    const { resolver } = scriptedResolver(() => late.promise)
+    const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<LookupAddress[]>()]
+    const { resolver } = scriptedResolver(() => {
+      asked.resolve()
+      return late.promise
+    })
     const target = await receiver(answering(answer(200)))
-    const { post } = caller(create, { timeoutMs, resolver })
-    expect(await post(target.url('/', 'slow.example.com'))).toMatchObject(over)
+    const transport = timed(create, { resolver })
+    const { clock, post } = transport
+    const posted = post(target.url('/', 'slow.example.com'))
+    await asked.promise
+    await read(transport)
+    await clock.advance(timeoutMs)
+    expect(await posted).toMatchObject(over)
     late.resolve([{ address: '127.0.0.1', family: 4 }])
     // By the second of these a connection that had been dialled before them would have been accepted.
     for (let fence = 0; fence < 2; fence++) expect(await post(target.url())).toEqual(answered(200))
@@ -89,52 +121,60 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
   })
 
   it('a TLS handshake that is not done in time', async () => {
-    const closed = Promise.withResolvers<void>()
-    const target = await receiver(peer => void peer.closed.then(closed.resolve))
-    const { post } = caller(create, { timeoutMs })
-    const result = await post(target.url().replace('http:', 'https:'))
-    expect(result).toEqual({ ...over, detail: '250ms were over before the TLS handshake was done' })
+    const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const target = await receiver(peer => {
+      peer.socket.once('data', () => begun.resolve())
+      void peer.closed.then(closed.resolve)
+    })
+    const { clock, post } = timed(create)
+    const posted = post(target.url().replace('http:', 'https:'))
+    await begun.promise
+    await clock.advance(timeoutMs)
+    expect(await posted).toEqual({ ...over, detail: '250ms were over before the TLS handshake was done' })
     await closed.promise
   })
 
   it('a call that ended is not ended again when its time is over', async () => {
     const target = await receiver(answering(answer(200)))
-    const { post, ends } = caller(create, { timeoutMs })
-    await post(target.url())
-    // A later call's deadline comes after the first one's.
-    await post(target.url().replace('http:', 'https:'))
-    expect(ends.map(ended => ended.length)).toEqual([1, 1])
+    const transport = timed(create)
+    await transport.post(target.url())
+    await transport.clock.advance(timeoutMs)
+    await read(transport)
+    expect(transport.ends.map(ended => ended.length)).toEqual([1, 1, 1])
   })
 
   it('an answer that came while this process stood still counts', async () => {
-    const stood = Promise.withResolvers<void>()
-    const target = await receiver(
-      afterRequest(peer => {
-        peer.send(answer(200))
-        stood.resolve()
-      }),
-    )
-    const { post } = caller(create, { timeoutMs })
+    const target = await receiver(answering(answer(200)))
+    const { clock, post } = timed(create)
     const result = post(target.url())
-    await stood.promise
-    // The answer is in the socket by now; the timer is overdue before anybody has read it.
-    standStill(timeoutMs)
+    await target.received(1)
+    // The answer is in the socket by now. Timers run before sockets are read: the deadline comes before anybody has read it.
+    await new Promise(resolve => setTimeout(resolve))
+    await clock.advance(timeoutMs)
     expect(await result).toEqual(answered(200))
   })
 
   it('a stale connection is repeated within the same deadline', async () => {
+    const [again, reset] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const target = await receiver(async peer => {
       if (peer.number > 1) return
       await peer.request()
       peer.send(answer(200))
       await peer.request()
+      again.resolve()
+      await reset.promise
       peer.reset()
     })
-    const { post } = caller(create, { timeoutMs })
+    const { clock, post, ends } = timed(create)
     expect(await post(target.url())).toEqual(answered(200))
-    const startedAt = performance.now()
-    expect(await post(target.url())).toMatchObject(over)
+    const posted = post(target.url())
+    await again.promise
+    await clock.advance(timeoutMs - 1)
+    reset.resolve()
+    await target.received(3)
+    expect(ends[1]).toEqual([])
+    await clock.advance(1)
+    expect(await posted).toMatchObject(over)
     expect(target.connections()).toBe(2)
-    expect(performance.now() - startedAt).toBeLessThan(2 * timeoutMs)
   })
 })
