@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { capacityBlocks } from '../../../deploy/capacity/page.ts'
 import { rowNames } from '../options.ts'
 import { type Entry, replaced } from './entries.ts'
 import { headlines } from './headlines.ts'
+import { plotFiles } from './plots.ts'
 import { frontText, pageText, withBlock } from './tables.ts'
 
 const resultsPath = 'docs/performance/results.json'
@@ -23,11 +25,17 @@ export async function publish(root: string, fresh: readonly Entry[], isWhole: bo
 /** Files of a checkout as they have to be with these entries, by their path. */
 export async function shownFiles(root: string, entries: readonly Entry[]): Promise<ReadonlyMap<string, string>> {
   const page = (path: string): Promise<string> => readFile(join(root, path), 'utf8')
+  const capacity = [...capacityBlocks(entries)].reduce(
+    (text, [name, block]) => withBlock(text, name, block),
+    await page('docs/explanation/capacity.md'),
+  )
   return new Map([
+    ['docs/explanation/capacity.md', capacity],
     [
       'docs/performance/README.md',
       withBlock(await page('docs/performance/README.md'), 'results', pageText(entries, rowNames)),
     ],
+    ...[...plotFiles(entries)].map(([file, text]) => [`docs/performance/${file}`, text] as const),
     ['README.md', withBlock(await page('README.md'), 'performance', frontText(entries, headlines))],
   ])
 }

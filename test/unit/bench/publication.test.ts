@@ -178,3 +178,11 @@ describe('the tables', () => {
     expect(() => withBlock('a', 'x', 'new')).toThrow('<!-- x --> … <!-- end of x -->')
   })
 })
+
+it('the page of capacity tells no figure that is not worked out', () => {
+  const page = readFileSync(join(root, 'docs/explanation/capacity.md'), 'utf8')
+  const prose = page
+    .replaceAll(/<!-- (.+) -->[\s\S]*?<!-- end of \1 -->/g, '')
+    .replaceAll(/`[^`\n]*`|\]\([^)]*\)|^ {4}.*$/gm, '')
+  expect(prose.match(/\d+/g)).toBeNull()
+})

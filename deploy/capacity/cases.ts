@@ -1,0 +1,35 @@
+import type { Load } from './model.ts'
+
+export interface Case extends Load {
+  readonly title: string
+}
+
+/** The installations that the page works out. */
+export const cases: readonly Case[] = [
+  {
+    title: 'a shop',
+    ...{ eventsPerSecond: 100, destinations: 1, answerMs: 200, members: 0, outage: { share: 1, hours: 1 } },
+  },
+  {
+    title: 'a few brands',
+    ...{ eventsPerSecond: 1_000, destinations: 2, answerMs: 200, members: 100_000, outage: { share: 0.5, hours: 1 } },
+  },
+  {
+    title: 'a retailer',
+    ...{ eventsPerSecond: 10_000, destinations: 2, answerMs: 100, members: 1e6, outage: { share: 0.2, hours: 1 } },
+  },
+  {
+    title: 'a platform',
+    ...{ eventsPerSecond: 100_000, destinations: 1, answerMs: 100, members: 1e7, outage: { share: 0.1, hours: 1 } },
+  },
+  {
+    title: 'a million a second',
+    ...{ eventsPerSecond: 1e6, destinations: 1, answerMs: 100, members: 5e7, outage: { share: 0.05, hours: 1 } },
+  },
+]
+
+/** Outages of an installation with 10,000 deliveries a second. */
+export const outages: readonly { readonly share: number; readonly hours: number }[] = [0.01, 0.1, 0.5].flatMap(share =>
+  [0.25, 1, 3, 6].map(hours => ({ share, hours })),
+)
+export const outageOf = 10_000

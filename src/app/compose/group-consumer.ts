@@ -1,0 +1,31 @@
+import { createConsumer } from '../../adapters/kafka/consumer.ts'
+import type { ConsumerGroup } from '../../core/metrics/log.ts'
+import type { LogConsumer } from '../../core/ports.ts'
+import type { DurationMs } from '../../core/units.ts'
+import type { Foundation } from './foundation.ts'
+
+interface Membership {
+  readonly group: ConsumerGroup
+  readonly groupId: string
+  readonly topics: readonly string[]
+  readonly maxWait: DurationMs
+  /** What it means, for the log, that records are gone before they were read. */
+  readonly onLoss: string
+}
+
+/** A member of one of our groups, whose commits and losses are counted. */
+export function createGroupConsumer(
+  { kafka, clock, logger, metrics, onFatal }: Foundation,
+  { group, groupId, topics, maxWait, onLoss }: Membership,
+): LogConsumer {
+  // There from the start: a rule sees no increase in what appears as more than 0.
+  for (const topic of topics) metrics.positionsLost.inc({ topic }, 0)
+  return createConsumer({
+    ...{ kafka, groupId, topics, clock, logger, onFatal, maxWait },
+    onCommit: result => metrics.commits.inc({ group, result }),
+    onPositionLost: loss => {
+      logger.error(loss, onLoss)
+      metrics.positionsLost.inc({ topic: loss.topic }, Math.max(0, loss.to - loss.from))
+    },
+  })
+}

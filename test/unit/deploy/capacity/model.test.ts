@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals'
+import { commandHelp, loadOptions, readLoad } from '../../../../deploy/capacity/arguments.ts'
+import { type Coefficients, coefficientsFrom, deliveryMicros } from '../../../../deploy/capacity/coefficients.ts'
+import { type Load, type Plan, planFor, usualChoices } from '../../../../deploy/capacity/model.ts'
+import { capacityBlocks } from '../../../../deploy/capacity/page.ts'
+import type { Entry, Value } from '../../../bench/publication/entries.ts'
+
+const coefficients: Coefficients = {
+  delivery: [
+    { answerMs: 0, micros: 50 },
+    { answerMs: 20, micros: 60 },
+    { answerMs: 200, micros: 96 },
+  ],
+  memory: { base: 150, eachCall: 0.05 },
+  ...{ park: 40, eventBytes: 1_000, parkedBytes: 1_500, collect: 50, collectorMb: 200, memberBytes: 100, restore: 5 },
+}
+
+describe('CPU a delivery', () => {
+  it.each([
+    [0, 50],
+    [10, 55],
+    [20, 60],
+    [110, 78],
+    [200, 96],
+    [5_000, 96],
+  ])('answers after %p ms: %p µs', (answerMs, micros) =>
+    expect(deliveryMicros(coefficients, answerMs)).toBeCloseTo(micros),
+  )
+})
+
+describe('the plan', () => {
+  const load: Load = {
+    ...{ eventsPerSecond: 10_000, destinations: 2, answerMs: 20, members: 0 },
+    outage: { share: 0, hours: 0 },
+  }
+  const of = (change: Partial<Load>, choices = usualChoices): Plan =>
+    planFor({ ...load, ...change }, coefficients, choices)
+
+  it.each<[string, unknown, unknown]>([
+    ['deliveries', of({}).deliveriesPerSecond, 20_000],
+    ['calls under way, by Little', of({}).calls, 400],
+    ['1.2 cores at 60 % are two processes', of({}).dispatchers, { processes: 2, cores: 1.2, mb: 175.6, inFlight: 512 }],
+    ['twice the load', of({ eventsPerSecond: 20_000 }).dispatchers.processes, 4],
+    ['of little there are two', of({ eventsPerSecond: 1 }).dispatchers.processes, 2],
+    [
+      'slow endpoints need places before processes',
+      of({ answerMs: 200 }).dispatchers,
+      { processes: 4, cores: 1.92, mb: 354.8, inFlight: 4_096 },
+    ],
+    ['and then processes', of({ answerMs: 5_000 }).dispatchers.processes, Math.ceil(100_000 / 2_048)],
+    ['collectors', of({}).collectors, { processes: 2, cores: 0.5, mb: 200 }],
+    ['nobody in an audience', of({}).audiences, { processes: 0, mb: 0, restoreSeconds: 0 }],
+    ['members beside each other', of({ members: 1e6 }).audiences, { processes: 2, mb: 50, restoreSeconds: 2.5 }],
+    ['members that do not fit', of({ members: 5e7 }).audiences.processes, 5],
+    ['partitions for two processes', of({}).partitions, 12],
+    ['partitions for 17', of({ eventsPerSecond: 85_000 }).partitions, 36],
+    ['bytes, replicated and kept', of({}).brokers, { inMb: 30, diskTb: 18.144, count: 3 }],
+    ['one replica', of({}, { ...usualChoices, replicas: 1 }).brokers.inMb, 10],
+    ['brokers by what they take in', of({ eventsPerSecond: 200_000 }).brokers.count, 6],
+  ])('%s', (_, got, expected) => expect(got).toEqual(close(expected)))
+
+  it('an outage takes cores, bytes and so processes of its own', () => {
+    const calm = of({ eventsPerSecond: 100_000 })
+    const ill = of({ eventsPerSecond: 100_000, outage: { share: 0.5, hours: 1 } })
+    expect(ill.outage.cores).toBeCloseTo((ill.outage.mostParkedPerSecond * 40) / 1e6)
+    expect(ill.outage.inMb).toBeCloseTo((ill.outage.mostParkedPerSecond * 1_500 * 3) / 1e6)
+    expect(ill.outage.amplification).toBeCloseTo(ill.outage.parked / (100_000 * 3_600))
+    expect(ill.dispatchers.processes).toBe(Math.ceil((calm.dispatchers.cores + ill.outage.cores) / 0.6))
+    expect(ill.brokers.count).toBeGreaterThan(calm.brokers.count)
+  })
+})
+
+/** Numbers to nine digits, as sums of fractions come out. */
+const close = (value: unknown): unknown => {
+  if (typeof value === 'number') return expect.closeTo(value)
+  if (Array.isArray(value)) return value.map(close)
+  return Object.fromEntries(Object.entries(value as object).map(([key, each]) => [key, close(each)]))
+}
+
+describe('coefficients from what is published', () => {
+  const value = (what: string, measured: number | null, reference?: number): Value => ({
+    ...{ what, measured, verdict: '' },
+    ...(reference !== undefined && { reference: { name: 'x', measured: reference, unit: '' } }),
+  })
+  const entry = (row: string, variant: string, ...values: readonly Value[]): Entry => ({
+    ...{ row, variant, values, date: '2026-01-02', commit: 'abc', machine: 'm', load: 0, runs: 3 },
+  })
+  const entries: readonly Entry[] = [
+    entry('delivery', 'hookline undici, 0 ms', value('deliveries', 20_000)),
+    entry('delivery', 'hookline undici, 20 ms', value('deliveries', 16_000), value('peak memory', 200)),
+    entry('delivery', 'hookline undici, 200 ms', value('deliveries', 10_000), value('peak memory', 379.2)),
+    entry(
+      'retries',
+      'hookline undici, 1 of 4 parked',
+      value('park and release', 40),
+      value('parked record', 1_500, 987),
+    ),
+    entry('collector', 'hookline, 20 in a request', value('CPU a message', 57), value('peak memory', 216)),
+    entry('audiences', 'hookline, 1000000 members', value('restored', 200_000), value('memory of a member', 116)),
+  ]
+
+  it('are the figures themselves, or what follows from them', () =>
+    expect(coefficientsFrom(entries, 'undici')).toEqual(
+      close({
+        delivery: [
+          { answerMs: 0, micros: 50 },
+          { answerMs: 20, micros: 62.5 },
+          { answerMs: 200, micros: 100 },
+        ],
+        memory: { base: 174.4, eachCall: 0.05 },
+        ...{
+          park: 40,
+          eventBytes: 987,
+          parkedBytes: 1_500,
+          collect: 57,
+          collectorMb: 216,
+          memberBytes: 116,
+          restore: 5,
+        },
+      }),
+    ))
+
+  it.each<[string, readonly Entry[]]>([
+    ['never published', entries.filter(({ row }) => row !== 'retries')],
+    [
+      'without a number',
+      entries.map(each => (each.row === 'retries' ? { ...each, values: [value('park and release', null)] } : each)),
+    ],
+  ])('%s: the name is told, and the page says so', (_, published) => {
+    const name = 'retries: hookline undici, 1 of 4 parked: park and release'
+    expect(() => coefficientsFrom(published, 'undici')).toThrow(name)
+    expect(capacityBlocks(published).get('cases')).toContain(
+      `Cannot be worked out: not published, or without a number: ${name}`,
+    )
+  })
+
+  it('of all there are tables without gaps', () => {
+    const got = entries.map(each => ({ ...each, variant: each.variant.replace('undici', 'got') }))
+    const text = [...capacityBlocks([...entries, ...got.slice(0, 4)]).values()].join('\n')
+    expect(text).toContain('| **dispatchers** | **2** |')
+    expect(text).not.toMatch(/NaN|undefined|never| - \|/)
+  })
+})
+
+describe('the command', () => {
+  it('asks for a load, and for what is usual otherwise', () =>
+    expect(readLoad({ events: '20000', transport: 'got', 'outage-share': '0.5', replicas: '2' })).toEqual({
+      load: {
+        ...{ eventsPerSecond: 20_000, destinations: 1, answerMs: 200, members: 0 },
+        outage: { share: 0.5, hours: 1 },
+      },
+      choices: { ...usualChoices, replicas: 2 },
+      transport: 'got',
+    }))
+
+  it.each([
+    [{ events: 'many' }, "--events must be a number from 0 on, not 'many'"],
+    [{ events: '' }, "--events must be a number from 0 on, not ''"],
+    [{ answer: '6000' }, "--answer must be a number from 0 to 5000, not '6000'"],
+    [{ 'outage-share': '10' }, "--outage-share must be a number from 0 to 1, not '10'"],
+    [{ transport: 'fetch' }, "--transport must be undici or got, not 'fetch'"],
+  ])('%j is refused', (given, message) => expect(() => readLoad(given)).toThrow(new RangeError(message)))
+
+  it('help names each option', () => {
+    for (const name of Object.keys(loadOptions)) expect(commandHelp()).toContain(`--${name}`)
+  })
+})
