@@ -3,18 +3,27 @@ import type * as Kafkajs from 'kafkajs'
 import { registerCodecs } from './codecs.ts'
 import { KafkaError } from './errors.ts'
 import { cureAbortedRecords } from './patches/aborted-records.ts'
+import { cureSlowChecksum } from './patches/checksum.ts'
 import { cureEmptyBatch } from './patches/empty-batch.ts'
+import { cureSlowGrowth } from './patches/encoder-growth.ts'
 import { hookGroups, keepAssignments } from './patches/group-hooks.ts'
 import { cureHugeBatch } from './patches/huge-batch.ts'
 import { cureIdleTimer } from './patches/idle-timer.ts'
 import { separateJoins } from './patches/join-connection.ts'
 import { cureLateBatch } from './patches/late-batch.ts'
+import { cureSlowDecoding } from './patches/record-decoder.ts'
+import { cureSlowEncoding } from './patches/record-encoder.ts'
 import { cureRequestTimer } from './patches/request-timer.ts'
 
 /** The version that our patches were made for and are tested with; kafkajs gets no releases any more. */
 const patchedVersion = '2.2.4'
 
 const cures = [
+  // These are replaced before what calls them is loaded.
+  cureSlowChecksum,
+  cureSlowDecoding,
+  cureSlowEncoding,
+  cureSlowGrowth,
   separateJoins,
   cureEmptyBatch,
   cureHugeBatch,

@@ -1,6 +1,7 @@
 import type { LogRecord, RecordHeaders } from '../../core/ports.ts'
 import { epochMs } from '../../core/units.ts'
 import type { FetchedMessage } from './internals.ts'
+import { setOwn } from './own-property.ts'
 
 const noHeaders: RecordHeaders = Object.freeze({})
 
@@ -36,12 +37,12 @@ export function viewOf(
 
 /** As text. A header that was given several times counts with its last value. */
 export function headersOf(headers: FetchedMessage['headers']): RecordHeaders {
-  const entries = headers === undefined ? [] : Object.entries(headers)
-  if (entries.length === 0) return noHeaders
-  return Object.fromEntries(
-    entries.map(([name, value]) => {
-      const last = Array.isArray(value) ? value.at(-1) : value
-      return [name, last?.toString() ?? '']
-    }),
-  )
+  let texts: Record<string, string> | undefined
+  for (const name in headers) {
+    const value = headers[name]
+    const last = Array.isArray(value) ? value.at(-1) : value
+    texts ??= {}
+    setOwn(texts, name, last?.toString() ?? '')
+  }
+  return texts ?? noHeaders
 }
