@@ -38,7 +38,7 @@ type Part = Pick<Watched, 'what' | 'partitions'>
 /** One record in 20; each kind at times by itself and at times, as when a producer has gone wrong, several in a row. */
 const poisoned = recordLoad(number => {
   const turn = number % 400
-  const isBad = number % 40 === 7 || (turn >= 200 && turn < 210)
+  const isBad = number % 40 === 7 || (turn >= 210 && turn < 220)
   return { userId: userIdOf(number), ...(isBad && { bad: kinds[Math.floor(number / 3) % kinds.length] as BadKind }) }
 })
 
