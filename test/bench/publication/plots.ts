@@ -13,7 +13,7 @@ export const plotFiles = (entries: readonly Entry[]): ReadonlyMap<string, string
 const transports = ['undici', 'got']
 const legend = {
   hookline: 'Hookline, everything on: Avro, signature, order, retries, metrics',
-  beside: 'the bare loop with the same client, in the same run',
+  beside: 'the bare kafkajs loop, in the same run',
   elsewhere: 'other programs, measured on a machine of the same kind in another run; they forward the value as it is',
 }
 

@@ -21,11 +21,7 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
   const profiles: string[] = []
   const reference = bareLoop('undici')
   let bare = { p50: Number.NaN, p99: Number.NaN }
-  const beside = (what: string, ms: number): Reference => ({
-    name: `${reference.name}, ${what}`,
-    measured: ms,
-    unit: 'ms',
-  })
+  const beside = (ms: number): Reference => ({ name: reference.name, measured: ms, unit: 'ms' })
   for (const forwarder of [reference, ...bench.peers, ...ours]) {
     const measured = await runUnderLoad(bench, forwarder)
     const { run, cpuShare, peakMb } = measured
@@ -47,8 +43,8 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
     if (!ours.includes(forwarder)) continue
     const subject = `${forwarder.name}, ${perSecond}/s, ${delayMs} ms`
     findings.push(
-      { subject, what: 'p50', unit: 'ms', measured: quantile(passages, 0.5), reference: beside('p50', bare.p50) },
-      { subject, what: 'p99', unit: 'ms', measured: p99, reference: beside('p99', bare.p99), aim: bars.liveP99.aim },
+      { subject, what: 'p50', unit: 'ms', measured: quantile(passages, 0.5), reference: beside(bare.p50) },
+      { subject, what: 'p99', unit: 'ms', measured: p99, reference: beside(bare.p99), aim: bars.liveP99.aim },
       { subject, what: `p99 of ${reference.name}`, measured: p99 / bare.p99, ...ofBareP99(bars.liveP99) },
       { subject, what: 'CPU', unit: 'cores', measured: cpuShare },
       { subject, what: 'lost', measured: run.lost, ...bars.lost },

@@ -20,9 +20,8 @@ const entries = await readEntries(root)
 const shown = await shownFiles(root, entries)
 
 describe('what is published', () => {
-  it.each([...shown])(
-    '%s shows what results.json has (after a change: node test/bench/publication/render.ts)',
-    (path, text) => expect(readFileSync(join(root, path), 'utf8')).toBe(text),
+  it.each([...shown])('%s shows what results.json has (after a change: npm run --silent bench-tables)', (path, text) =>
+    expect(readFileSync(join(root, path), 'utf8')).toBe(text),
   )
 
   it('is of rows that there are, each variant once', () => {
