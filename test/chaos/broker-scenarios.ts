@@ -31,7 +31,7 @@ export const ofBrokers: readonly Scenario[] = [
     name: 'disk-full',
     shows:
       'the disk of a broker that leads runs full, it ends and comes back with room; then those of all three for 5 s',
-    diskMb: 96,
+    diskMb: 256,
     faults: [fillDisk, fillDisks(5)],
     limits: { duplicates: 'counted', recoveryMs: 30_000 },
     commitsGoBack: true,
