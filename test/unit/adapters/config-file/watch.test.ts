@@ -123,7 +123,7 @@ describe('a change is taken up', () => {
   })
 
   it('by the clock, at the second look', async () => {
-    const { path, write } = await watched()
+    const { path, folder, write } = await watched()
     const loaded = await loadConfigFile(path, {})
     const changed = new Promise<Settings>((resolve, reject) => {
       const current = (loaded as Extract<typeof loaded, { kind: 'loaded' }>).settings
@@ -136,7 +136,9 @@ describe('a change is taken up', () => {
         }),
       )
     })
-    await write('hookline.yaml', config({ source: 'app' }))
+    // In one go: two looks are only milliseconds apart.
+    await write('new.yaml', config({ source: 'app' }))
+    await rename(join(folder, 'new.yaml'), path)
     expect((await changed).sources[0]?.id).toBe('app')
   })
 })

@@ -40,6 +40,9 @@ function answer(correlation: Buffer): Buffer {
 }
 const correlationOf = (request: Buffer): Buffer => request.subarray(8, 12)
 
+/** Milliseconds. */
+const plenty = 60_000
+
 describe('clusterMetadata', () => {
   it('asks with Metadata version 4 and reads cluster and brokers, however the answer is cut', async () => {
     const requests: Buffer[] = []
@@ -58,16 +61,17 @@ describe('clusterMetadata', () => {
     expect([request?.readInt16BE(4), request?.readInt16BE(6)]).toEqual([3, 4])
   })
 
-  it.each<[string, (socket: Socket, request: Buffer) => void, RegExp]>([
-    ['the answer to another question', socket => socket.write(answer(int32(99))), /not that of a Kafka broker/],
+  it.each<[string, (socket: Socket, request: Buffer) => void, RegExp, number]>([
+    ['the answer to another question', socket => socket.write(answer(int32(99))), /not that of a Kafka broker/, plenty],
     [
       'an answer that is cut short',
       (socket, request) => socket.write(Buffer.concat([int32(8), correlationOf(request), int32(0)])),
       /range/,
+      plenty,
     ],
-    ['a closed connection', socket => socket.end(), /closed the connection/],
-    ['silence', () => {}, /did not answer within 50 ms/],
-  ])('rejects %s', async (_, onRequest, message) => {
-    await expect(clusterMetadata('127.0.0.1', await listen(onRequest), 50)).rejects.toThrow(message)
+    ['a closed connection', socket => socket.end(), /closed the connection/, plenty],
+    ['silence', () => {}, /did not answer within 50 ms/, 50],
+  ])('rejects %s', async (_, onRequest, message, timeoutMs) => {
+    await expect(clusterMetadata('127.0.0.1', await listen(onRequest), timeoutMs)).rejects.toThrow(message)
   })
 })
