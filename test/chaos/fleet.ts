@@ -39,10 +39,13 @@ export interface FleetOptions {
   readonly service?: ServiceName | undefined
   /** Added to the environment of each. */
   readonly env?: NodeJS.ProcessEnv | undefined
+  /** A process that ends before it is ready is started again for so long, as an orchestrator does; 0. */
+  readonly triesForMs?: number
 }
 
 /** `CHAOS_PROCESS` tells each process its name. */
-export function createFleet({ configFile, brokers, directory, prefix, service, env: own }: FleetOptions): Fleet {
+export function createFleet(options: FleetOptions): Fleet {
+  const { configFile, brokers, directory, prefix, service, env: own, triesForMs = 0 } = options
   const members = new Set<Member>()
   const running = new Set<Member>()
   let count = 0
@@ -57,7 +60,8 @@ export function createFleet({ configFile, brokers, directory, prefix, service, e
       const name = `${prefix}${++count}`
       const env = { ...process.env, ...own, KAFKA_BROKERS: brokers.join(','), CHAOS_PROCESS: name }
       const words = service === undefined ? [] : ['--services', service]
-      const member = { name, service: await startService(configFile, join(directory, `${name}.log`), env, words) }
+      const launch = () => startService(configFile, join(directory, `${name}.log`), env, words)
+      const member = { name, service: await triedFor(triesForMs, launch) }
       members.add(member)
       running.add(member)
       void member.service.exited.then(() => running.delete(member))
@@ -71,5 +75,17 @@ export function createFleet({ configFile, brokers, directory, prefix, service, e
     freeze: ({ service: { pid } }) => void process.kill(pid, 'SIGSTOP'),
     thaw: ({ service: { pid } }) => void process.kill(pid, 'SIGCONT'),
     close: async () => void (await Promise.all([...members].map(kill))),
+  }
+}
+
+/** @throws what it throws at the first try that ends when the time is over. */
+async function triedFor<T>(ms: number, attempt: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + ms
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (performance.now() >= deadline) throw error
+    }
   }
 }

@@ -82,7 +82,9 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     const configuration = configurationOf(scenario, receiver, directory)
     const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))
     const env = scenario.ownClock ? await ownClock(directory) : undefined
-    const ofAll = { configFile: pipeline.configFile, brokers: cluster.proxiedBrokers, directory, env }
+    // A process that finds no broker when it is started ends, and says so.
+    const triesForMs = behindProxy ? 60_000 : 0
+    const ofAll = { configFile: pipeline.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
     const service = intake === undefined ? undefined : 'dispatcher'
     const fleet = opened(createFleet({ ...ofAll, prefix: 'p', service }))
     const collectors = opened(createFleet({ ...ofAll, prefix: 'c', service: 'collector' }))
