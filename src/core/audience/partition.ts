@@ -5,8 +5,8 @@ import type { Change, IgnoredReason, Occasion } from './change.ts'
 import type { AudienceDirectory } from './directory.ts'
 import { identifyOf } from './identify.ts'
 import type { AudienceInput } from './input.ts'
-import { type Membership, type MembershipInput, step } from './membership.ts'
-import { PackedMemberships } from './packed-memberships.ts'
+import { type MembershipInput, step } from './membership.ts'
+import { Memberships } from './memberships.ts'
 import {
   fromMarkRecord,
   fromMembershipRecord,
@@ -43,8 +43,7 @@ type Input<Kind extends AudienceInput['kind']> = Extract<AudienceInput, { kind: 
 /** The memberships of one partition of users, and what each input makes of them. */
 export class AudiencePartition {
   readonly #deps: Deps
-  /** By audience, then by destination. */
-  readonly #members = new Map<string, Map<string, PackedMemberships>>()
+  readonly #members = new Memberships()
   readonly #marks = new Map<string, AudienceMark>()
 
   constructor(deps: Deps) {
@@ -61,7 +60,7 @@ export class AudiencePartition {
     if ('userId' in about) {
       const state = record && fromMembershipRecord(record)
       if (state === undefined && record !== undefined) return false
-      this.#put(about, state && this.#placed(state))
+      this.#members.put(about, state && this.#placed(state))
     } else {
       const mark = record && fromMarkRecord(record)
       if (mark === undefined && record !== undefined) return false
@@ -111,13 +110,9 @@ export class AudiencePartition {
     }
   }
 
-  /** Memberships kept, and what they take in memory. */
-  size(): { readonly members: number; readonly bytes: number } {
-    const tables = [...this.#members.values()].flatMap(byDestination => [...byDestination.values()])
-    return {
-      members: tables.reduce((sum, table) => sum + table.size, 0),
-      bytes: tables.reduce((sum, table) => sum + table.bytes, 0),
-    }
+  /** Memberships kept, and the bytes that they take in memory. */
+  size(): ReturnType<Memberships['size']> {
+    return this.#members.size()
   }
 
   *#observed(input: Input<'observed'>, on: Occasion): Iterable<Change> {
@@ -154,13 +149,13 @@ export class AudiencePartition {
 
   *#outcome(input: Input<'outcome'>, on: Occasion): Iterable<Change> {
     // Of somebody who was deleted, nothing is taken up again that was forgotten.
-    const stopped = this.#stateOf(input) === undefined ? this.#stopped(input.userId, 0) : undefined
+    const stopped = this.#members.get(input) === undefined ? this.#stopped(input.userId, 0) : undefined
     if (stopped !== undefined) return yield ignored(stopped)
     yield* this.#change(input, input, on)
   }
 
   *#forgotten(userId: string, on: Occasion): Iterable<Change> {
-    for (const [audience, byDestination] of this.#members) {
+    for (const [audience, byDestination] of this.#members.all()) {
       const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
       // Read again, it may find those of a later life, which it does not end.
       const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
@@ -175,13 +170,13 @@ export class AudiencePartition {
   *#change(key: MemberKey, input: MembershipInput, on: Occasion): Iterable<Change> {
     const change = this.#changeOf(key, input, on)
     if (change === undefined) return
-    this.#put(key, change.state)
+    this.#members.put(key, change.state)
     yield change
   }
 
   /** One input for all of an audience. */
   *#walk(audience: string, only: string | undefined, input: MembershipInput, on: Occasion): Iterable<Change> {
-    for (const [destination, table] of this.#members.get(audience) ?? []) {
+    for (const [destination, table] of this.#members.of(audience)) {
       if (only !== undefined && only !== destination) continue
       const gone: string[] = []
       for (const userId of table.users()) {
@@ -198,7 +193,7 @@ export class AudiencePartition {
   #changeOf(key: MemberKey, input: MembershipInput, { position, at, now }: Occasion) {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
-    const stepped = step(this.#stateOf(key), input, {
+    const stepped = step(this.#members.get(key), input, {
       position,
       at,
       now: now(),
@@ -221,10 +216,6 @@ export class AudiencePartition {
     return this.#deps.directory().has(audience)
   }
 
-  #stateOf({ audience, userId, destination }: MemberKey): Membership | undefined {
-    return this.#members.get(audience)?.get(destination)?.get(userId)
-  }
-
   #stopped(userId: string, time: number): IgnoredReason | undefined {
     return this.#deps.stops({ userId, sourceId: audiencesSource, receivedAt: epochMs(time) })
   }
@@ -236,15 +227,6 @@ export class AudiencePartition {
   #mark(audience: string, mark: AudienceMark): Change {
     this.#marks.set(audience, mark)
     return { kind: 'mark', audience, mark }
-  }
-
-  #put({ audience, userId, destination }: MemberKey, state: Membership | undefined): void {
-    const byDestination = this.#members.get(audience) ?? new Map<string, PackedMemberships>()
-    this.#members.set(audience, byDestination)
-    const table = byDestination.get(destination) ?? new PackedMemberships()
-    byDestination.set(destination, table)
-    if (state === undefined) table.delete(userId)
-    else table.set(userId, state)
   }
 
   #placed<T extends { readonly position: number }>(kept: T): T {

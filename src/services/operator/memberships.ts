@@ -1,5 +1,5 @@
 import type { Membership } from '../../core/audience/membership.ts'
-import { PackedMemberships } from '../../core/audience/packed-memberships.ts'
+import { Memberships } from '../../core/audience/memberships.ts'
 import {
   fromMarkRecord,
   fromMembershipRecord,
@@ -88,33 +88,24 @@ async function decoded(
   throw new Error(`${topic}/${partition}/${offset} cannot be read: ${detail}`)
 }
 
-/** What holds in one partition, by audience and then by destination. */
+/** What holds in one partition. */
 class KeptPartition {
-  readonly #members = new Map<string, Map<string, PackedMemberships>>()
+  readonly #members = new Memberships()
   readonly #marks = new Map<string, AudienceMark>()
 
   put(about: About, record: MembershipRecord | undefined): void {
-    if ('userId' in about) this.#putMember(about, record && fromMembershipRecord(record))
+    if ('userId' in about) this.#members.put(about, record && fromMembershipRecord(record))
     else this.#putMark(about.audience, record && fromMarkRecord(record))
   }
 
   async handOver({ onMembership, onMark }: MembershipVisitor): Promise<void> {
     for (const [audience, mark] of this.#marks) onMark?.(audience, mark)
-    for (const [audience, byDestination] of this.#members)
+    for (const [audience, byDestination] of this.#members.all())
       for (const [destination, table] of byDestination)
         for (const userId of table.users()) {
           const visited = onMembership({ audience, userId, destination }, table.get(userId) as Membership)
           if (visited !== undefined) await visited
         }
-  }
-
-  #putMember({ audience, userId, destination }: MemberKey, state: Membership | undefined): void {
-    const byDestination = this.#members.get(audience) ?? new Map<string, PackedMemberships>()
-    this.#members.set(audience, byDestination)
-    const table = byDestination.get(destination) ?? new PackedMemberships()
-    byDestination.set(destination, table)
-    if (state === undefined) table.delete(userId)
-    else table.set(userId, state)
   }
 
   #putMark(audience: string, mark: AudienceMark | undefined): void {

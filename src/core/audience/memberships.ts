@@ -1,0 +1,48 @@
+import type { Membership } from './membership.ts'
+import { PackedMemberships } from './packed-memberships.ts'
+import type { MemberKey } from './record.ts'
+
+type ByDestination = ReadonlyMap<string, PackedMemberships>
+
+/** What is known of users: a table for each audience and destination. */
+export class Memberships {
+  /** By audience, then by destination. */
+  readonly #tables = new Map<string, Map<string, PackedMemberships>>()
+
+  get({ audience, userId, destination }: MemberKey): Membership | undefined {
+    return this.#tables.get(audience)?.get(destination)?.get(userId)
+  }
+
+  /** Undefined: nothing is known of the user any more. */
+  put({ audience, userId, destination }: MemberKey, state: Membership | undefined): void {
+    const table = this.#tables.get(audience)?.get(destination) ?? this.#newTable(audience, destination)
+    if (state === undefined) table.delete(userId)
+    else table.set(userId, state)
+  }
+
+  /** Each audience of which anything was known, by destination. */
+  all(): Iterable<readonly [audience: string, ByDestination]> {
+    return this.#tables
+  }
+
+  of(audience: string): ByDestination {
+    return this.#tables.get(audience) ?? new Map()
+  }
+
+  /** How many are kept, and the bytes that they take. */
+  size(): { readonly members: number; readonly bytes: number } {
+    const tables = [...this.#tables.values()].flatMap(byDestination => [...byDestination.values()])
+    return {
+      members: tables.reduce((sum, table) => sum + table.size, 0),
+      bytes: tables.reduce((sum, table) => sum + table.bytes, 0),
+    }
+  }
+
+  #newTable(audience: string, destination: string): PackedMemberships {
+    const byDestination = this.#tables.get(audience) ?? new Map<string, PackedMemberships>()
+    this.#tables.set(audience, byDestination)
+    const table = new PackedMemberships()
+    byDestination.set(destination, table)
+    return table
+  }
+}
