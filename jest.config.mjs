@@ -27,6 +27,6 @@ export default {
   ],
   maxWorkers: 2,
   // Real brokers and processes: what hangs must fail, what is slow on a busy machine must not.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   reporters: ['default', './test/support/closing-line-reporter.mjs'],
 }

@@ -7,7 +7,7 @@ import { freePorts } from './ports.ts'
 import { newId } from './server-properties.ts'
 
 /** Three nodes are up after three seconds on an idle machine; one that comes back waits until its former session is over. */
-const readyTimeoutMs = 60_000
+const readyTimeoutMs = 180_000
 
 export interface ClusterOptions {
   readonly dataDir: string

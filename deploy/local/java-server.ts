@@ -7,7 +7,8 @@ import { type GuardedProcess, startGuarded, tailOf } from './guarded-process.ts'
 import { type Java, javaFlags } from './java.ts'
 import { makeOnce } from './user-cache.ts'
 
-const startTimeoutMs = 60_000
+/** Kafka takes five seconds on an idle machine; what cannot start ends by itself. */
+const startTimeoutMs = 180_000
 /** Writing a class archive takes 2.5 s on an idle machine. */
 const archivePatienceMs = 60_000
 
@@ -29,7 +30,7 @@ export interface JavaServerOptions {
 /**
  * Starts a server on the local Java and resolves when it is ready. Its output goes to `server.log` in the data directory, its id
  * to `server.pid`.
- * @throws when it ends before, or is not ready within a minute; the message ends with the end of its log.
+ * @throws when it ends before, or is not ready within three minutes; the message ends with the end of its log.
  */
 export async function startJavaServer(options: JavaServerOptions): Promise<GuardedProcess> {
   const { name, java, dataDir, throwAway } = options

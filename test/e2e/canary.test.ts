@@ -31,4 +31,4 @@ it('heartbeats go through the whole pipeline, from one of several processes; wha
   await pipeline.configure({ destinations, canary: { destination: 'away', every: '1s' } })
   await until(async () => ((await sum('lost_total{reason="dead_lettered"}')) >= 2 ? true : undefined))
   await Promise.all(services.map(service => service.stop()))
-}, 90_000)
+})

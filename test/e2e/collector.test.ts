@@ -219,5 +219,5 @@ describe('Kafka is away', () => {
     expect(await service.stop()).toBe(0)
     const stored = await idsOn(pipeline)
     expect(load.accepted.filter(id => !stored.has(id))).toEqual([])
-  }, 120_000)
+  })
 })

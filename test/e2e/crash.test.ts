@@ -38,7 +38,7 @@ describe('SIGKILL', () => {
     const next = await pipeline.run()
     await next.stop()
     expect(ledger.requests.length).toBe(before)
-  }, 240_000)
+  }, 360_000)
 })
 
 describe('SIGTERM', () => {

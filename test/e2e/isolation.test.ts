@@ -29,7 +29,7 @@ describe('one destination that accepts and never answers', () => {
     for (const n of [1, 2, 3])
       expect(metrics.get(`hookline_deliveries_total{destination="well-${n}",result="delivered"}`)).toBe(count)
     expect(metrics.get('hookline_deliveries_total{destination="hangs",result="delivered"}') ?? 0).toBe(0)
-  }, 120_000)
+  })
 })
 
 describe('order', () => {
@@ -65,5 +65,5 @@ describe('order', () => {
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(latency - 1)
     }
     expect(await service.stop()).toBe(0)
-  }, 60_000)
+  })
 })

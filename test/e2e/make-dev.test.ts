@@ -127,5 +127,5 @@ describe('make dev', () => {
     expect(await second.ended).toBe(1)
     expect(second.stderr()).toContain('make dev: Kafka ended with signal SIGKILL')
     expect(await freeAgain()).toEqual([true, true, true, true])
-  }, 120_000)
+  })
 })

@@ -10,7 +10,7 @@ const closing = closingAfterEach()
 /** More than two restarts and kills in a longer run. */
 const rounds = Number(process.env['HOOKLINE_TEST_ROUNDS'] ?? 2)
 const chance = createChance(Number(process.env['SEED'] ?? 1), 'many-processes')
-const timeout = 120_000 + rounds * 30_000
+const timeout = 180_000 + rounds * 60_000
 
 let report = ''
 afterEach(() => {

@@ -40,5 +40,5 @@ describe('a retry topic that does not take records', () => {
       (await admin.committed(pipeline.topics.dispatcherGroup, pipeline.topics.events)) === count ? true : undefined,
     )
     expect(await service.stop()).toBe(0)
-  }, 90_000)
+  })
 })

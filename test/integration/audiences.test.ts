@@ -46,7 +46,7 @@ describe('memberships on a compacted topic', () => {
     expect(metrics.get('hookline_audience_identifies_total{destination="crm"}')).toBe(2 * changed)
     expect(metrics.get('hookline_audience_restore_seconds_count')).toBe(4)
     expect(await second.stop()).toBe(0)
-  }, 120_000)
+  })
 })
 
 describe('a customer that is down during a sync', () => {
@@ -72,5 +72,5 @@ describe('a customer that is down during a sync', () => {
       expect(receiver.duplicates).toBe(0)
     }
     expect(await service.stop()).toBe(0)
-  }, 120_000)
+  })
 })

@@ -29,7 +29,7 @@ beforeAll(async () => {
     },
   })
   service = await pipeline.run()
-}, 60_000)
+})
 afterAll(async () => {
   await pipeline.close()
   await receiver.close()
@@ -73,7 +73,7 @@ describe('audiences over HTTP', () => {
     expect(await json('audience', 'show', '--name', name)).toMatchObject({
       destinations: [{ id: 'crm', members: 3, inFlight: 0, unknown: 0, different: 0 }],
     })
-  }, 60_000)
+  })
 
   it('computed traits have values', async () => {
     await sync('Lifetime value', ['userId,value', 't-1,12.5', 't-2,gold'])
@@ -105,7 +105,7 @@ describe('audiences over HTTP', () => {
     expect(await sync(name, [])).toMatchObject({ status: 400, code: 'invalid_body' })
     expect(await ends()).toBe(before)
     expect(receiver.values.get('c-2')).toBe(true)
-  }, 60_000)
+  })
 
   it(
     'a list of any length takes no memory',
@@ -134,7 +134,7 @@ describe('audiences over HTTP', () => {
       expect(most - before).toBeLessThan(256 * 1_048_576)
       expect(await collector.stop()).toBe(0)
     },
-    60_000 + size / 5,
+    180_000 + size / 5,
   )
 })
 
@@ -167,7 +167,7 @@ describe('audiences by commands', () => {
     expect(user.destinations).toMatchObject([{ standing: 'unknown', desired: true, acknowledged: null }])
     const { audiences } = await json('audience', 'list')
     expect(audiences.map((each: { name: string }) => each.name)).toContain(name)
-  }, 60_000)
+  })
 })
 
 describe('deletions over HTTP', () => {
@@ -192,9 +192,9 @@ describe('deletions over HTTP', () => {
     expect(receiver.values.get('d-1')).toBe(true)
     expect((await json('unsuppress-user', '--user', 'd-1', 'd-2')).lifted).toEqual(['d-1'])
     expect(await api('/v1/regulations/d-0')).toMatchObject({ code: 'not_found' })
-  }, 60_000)
+  })
 })
 
 it('all of it ends when the process is told to', async () => {
   expect(await service.stop()).toBe(0)
-}, 30_000)
+})

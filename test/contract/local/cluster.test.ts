@@ -43,4 +43,4 @@ it('three brokers: a write needs two of them, one comes back as the same and cat
   await until(() => inSync(3))
   await cluster.close()
   expect(existsSync(dataDir)).toBe(false)
-}, 120_000)
+})

@@ -143,7 +143,7 @@ describe('a list takes its time', () => {
     await sending
     expectAnswer(await wire.answer(), { status: 202, body: `{"syncId":7,"received":${64 * pieces}}` })
     wire.reset()
-  }, 30_000)
+  })
 
   it('only so many at once: the others are to come again', async () => {
     api.budget = 10 * 1_048_576

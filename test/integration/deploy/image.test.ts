@@ -140,7 +140,7 @@ onlyHere('a container of it', () => {
     await ledger.untilDelivered(201)
     expect((await second.stop()).code).toBe(0)
     expect(ledger.duplicates).toBe(0)
-  }, 120_000)
+  })
 
   it('ends with 2 and the place when the configuration is wrong', async () => {
     const { mounted } = await installation(closing(await Ledger.started()))

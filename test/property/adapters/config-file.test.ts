@@ -102,7 +102,7 @@ describe('5,000 files: each is loaded or refused with a place, a path, a reason 
       }),
       { numRuns: 400 },
     )
-  }, 60_000)
+  })
 
   it('whatever becomes of the files and folders that it names', async () => {
     const full = configurations['full'] as string
@@ -132,7 +132,7 @@ describe('5,000 files: each is loaded or refused with a place, a path, a reason 
       { numRuns: 600 },
     )
     expect(least()).toBeGreaterThan(50)
-  }, 60_000)
+  })
 })
 
 async function meets(name: string, fate: Content): Promise<void> {

@@ -105,7 +105,7 @@ describe('a script', () => {
 
   it('so does one that is silent, and the request under way is given up first', async () => {
     const { endpoint, receiver } = await collector(() => {})
-    await consumer.write('silent.mjs', threeLines(endpoint, 'timeoutMs: 200, exitTimeoutMs: 300'))
+    await consumer.write('silent.mjs', threeLines(endpoint, 'timeoutMs: 2_000, exitTimeoutMs: 3_000'))
     const { code, stderr } = await consumer.node('silent.mjs')
     expect({ code, stderr }).toEqual({
       code: 0,

@@ -118,7 +118,7 @@ beforeAll(async () => {
     await copyFile(fixture(program), join(folder, program))
   }
   await writeFile(join(folder, 'Verify.java'), await javaProgram())
-}, 60_000)
+})
 afterAll(() => rm(folder, { recursive: true }))
 
 /** Runs a program with these lines on its stdin; a language that is not installed fails by its name. */
@@ -192,7 +192,7 @@ describe.each(languages)('$name', ({ command }) => {
     expect(all.map(({ what }, index) => `${what}: ${answers[index]}`)).toEqual(
       all.map(({ what, genuine }) => `${what}: ${genuine}`),
     )
-  }, 120_000)
+  })
 })
 
 describe('the whole receiver', () => {
@@ -222,5 +222,5 @@ describe('the whole receiver', () => {
     expect(await statusOf(goldenSecret, 'm-2')).toBe(204)
     const printed = [(await lines.next()).value, (await lines.next()).value]
     expect(printed).toEqual(['m-1 track u-17', 'm-2 track u-17'])
-  }, 30_000)
+  })
 })

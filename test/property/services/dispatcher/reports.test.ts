@@ -194,5 +194,5 @@ describe('every event of an audience or a deletion', () => {
       }),
       { numRuns: 150 },
     )
-  }, 60_000)
+  })
 })
