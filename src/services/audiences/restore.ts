@@ -3,6 +3,7 @@ import type { MembershipRecord } from '../../core/audience/record.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogRecord, PartitionReader, ValueCodec } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
+import { decodeLearning } from '../decode-learning.ts'
 import type { Shard } from '../partitions/shard.ts'
 
 /** Between two tries while Kafka or the registry cannot be reached. */
@@ -29,10 +30,9 @@ export function createRestore({ reader, codec, topic, newPartition, clock, metri
 
   /** Undefined: nobody can read it. @throws RegistryUnavailable */
   async function decoded({ value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {
-    let read = codec.decode(value as Buffer)
-    if (read.kind === 'schema_needed' && (await codec.learn(read.schemaId))) read = codec.decode(value as Buffer)
+    const read = await decodeLearning(codec, () => codec.decode(value as Buffer))
     if (read.kind === 'value') return read.value
-    const detail = read.kind === 'undecodable' ? read.detail : `schema ${read.schemaId} is not known`
+    const { detail } = read
     logger.error({ topic, partition, offset, detail }, 'membership cannot be read; what it said is not known any more')
     return undefined
   }

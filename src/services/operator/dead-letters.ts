@@ -7,6 +7,7 @@ import {
 } from '../../core/delivery/dead-letter.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
+import { decodeLearning } from '../decode-learning.ts'
 
 /**
  * Hands over every dead letter that was not put back, in no particular order; awaits what `visit` returns. Reads the topic
@@ -98,8 +99,7 @@ export function createReadEvent(codec: EventCodec, onUnavailable: (error: unknow
   return async ({ value, timestamp }, { origin }) => {
     if (value === null) return undefined
     const receivedAt = origin?.timestamp ?? timestamp
-    let decoded = codec.decode(value, receivedAt)
-    if (decoded.kind === 'schema_needed' && (await learn(decoded.schemaId))) decoded = codec.decode(value, receivedAt)
+    const decoded = await decodeLearning({ learn }, () => codec.decode(value, receivedAt))
     return decoded.kind === 'event' ? decoded.event : undefined
   }
 }

@@ -9,6 +9,7 @@ import {
 } from '../../core/audience/record.ts'
 import { type AudienceMark, type SyncId, syncId } from '../../core/audience/sync.ts'
 import type { LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
+import { decodeLearning } from '../decode-learning.ts'
 
 export interface MembershipSource {
   readonly reader: TopicReader
@@ -78,14 +79,9 @@ async function decoded(
   value: Buffer,
   codec: ValueCodec<MembershipRecord>,
 ): Promise<MembershipRecord> {
-  let read = codec.decode(value)
-  if (read.kind === 'schema_needed') {
-    await codec.learn(read.schemaId)
-    read = codec.decode(value)
-  }
+  const read = await decodeLearning(codec, () => codec.decode(value))
   if (read.kind === 'value') return read.value
-  const detail = read.kind === 'undecodable' ? read.detail : `the registry does not know schema ${read.schemaId}`
-  throw new Error(`${topic}/${partition}/${offset} cannot be read: ${detail}`)
+  throw new Error(`${topic}/${partition}/${offset} cannot be read: ${read.detail}`)
 }
 
 /** What holds in one partition. */

@@ -5,6 +5,7 @@ import type { DeadLetter } from '../../core/delivery/dead-letter.ts'
 import { type Circumstances, type Refusal, wayBack } from '../../core/delivery/replay.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Clock, EventCodec, LogRecord, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
+import { decodeLearning } from '../decode-learning.ts'
 
 export interface WayBackDeps {
   readonly clock: Clock
@@ -30,10 +31,7 @@ export function createWaysBack(deps: WayBackDeps): (record: LogRecord, deadLette
     const { value } = originalOf(record)
     if (value === null || messageId === undefined || !looksLikeChangeId(messageId)) return undefined
     const codec = await events()
-    const first = codec.decode(value, record.timestamp)
-    if (first.kind === 'event') return first.event
-    if (first.kind === 'undecodable' || !(await codec.learn(first.schemaId))) return undefined
-    const decoded = codec.decode(value, record.timestamp)
+    const decoded = await decodeLearning(codec, () => codec.decode(value, record.timestamp))
     return decoded.kind === 'event' ? decoded.event : undefined
   }
 
