@@ -1,4 +1,4 @@
-import { datasource, heights, panelJson, type Row } from './panel.ts'
+import { datasource, heights, type Panel, panelJson, type Row } from './panel.ts'
 
 /** A choice at the top of a dashboard: the values of one label. */
 export interface Variable {
@@ -97,7 +97,7 @@ function variableJson({ name, label, of }: Variable): object {
   }
 }
 
-/** Rows one below the other, panels from left to right. */
+/** Rows one below the other, panels from left to right; those of one line are as high as its highest. */
 function panelsOf(rows: readonly Row[]): readonly object[] {
   const panels: object[] = []
   let y = 0
@@ -111,19 +111,30 @@ function panelsOf(rows: readonly Row[]): readonly object[] {
       gridPos: { h: 1, w: 24, x: 0, y },
     })
     y += 1
-    let x = 0
-    let height = 0
-    for (const panel of row.panels) {
-      if (x + panel.width > 24) {
-        x = 0
-        y += height
-        height = 0
+    for (const line of linesOf(row.panels)) {
+      const h = Math.max(...line.map(({ as }) => heights[as]))
+      let x = 0
+      for (const panel of line) {
+        panels.push(panelJson(panel, panels.length + 1, { x, y, h }))
+        x += panel.width
       }
-      panels.push(panelJson(panel, panels.length + 1, { x, y }))
-      x += panel.width
-      height = Math.max(height, heights[panel.as])
+      y += h
     }
-    y += height
   }
   return panels
+}
+
+/** As many panels beside each other as fit. */
+function linesOf(panels: readonly Panel[]): readonly (readonly Panel[])[] {
+  const lines: Panel[][] = []
+  let left = 0
+  for (const panel of panels) {
+    if (panel.width > left) {
+      lines.push([])
+      left = 24
+    }
+    lines.at(-1)?.push(panel)
+    left -= panel.width
+  }
+  return lines
 }

@@ -23,6 +23,12 @@ export interface Panel {
   readonly bad?: { readonly from: number; readonly when?: 'above' | 'below' }
   /** Lines on top of each other: where the sum says something. */
   readonly isStacked?: boolean
+  /** Where the axis ends, for what cannot be more; else as high as the values are. */
+  readonly most?: number
+  /** Of some series by their names; the others have those of Grafana's palette. */
+  readonly colours?: Readonly<Record<string, string>>
+  /** The heading of the values in a table. */
+  readonly values?: string
 }
 
 export interface Row {
@@ -35,16 +41,23 @@ export const datasource = { type: 'prometheus', uid: '$datasource' }
 const types = { number: 'stat', lines: 'timeseries', table: 'table' } as const
 export const heights = { number: 4, lines: 8, table: 8 } as const
 
+/** On Grafana's grid. */
+interface Place {
+  readonly x: number
+  readonly y: number
+  readonly h: number
+}
+
 /** The panel in Grafana's classic model. */
-export function panelJson(panel: Panel, id: number, place: { readonly x: number; readonly y: number }): object {
-  const { title, description, as, width } = panel
+export function panelJson(panel: Panel, id: number, place: Place): object {
+  const { title, description, as, width, colours = {}, values } = panel
   return {
     id,
     type: types[as],
     title,
     description,
     datasource,
-    gridPos: { h: heights[as], w: width, ...place },
+    gridPos: { ...place, w: width },
     targets: panel.queries.map(({ expr, legend }, index) => ({
       refId: String.fromCharCode(65 + index),
       datasource,
@@ -53,18 +66,31 @@ export function panelJson(panel: Panel, id: number, place: { readonly x: number;
       ...(as === 'lines' ? { range: true } : { instant: true, range: false }),
       ...(as === 'table' && { format: 'table' }),
     })),
-    fieldConfig: { defaults: defaultsOf(panel), overrides: [] },
+    fieldConfig: { defaults: defaultsOf(panel), overrides: Object.entries(colours).map(overrideOf) },
     options: optionsOf(as),
+    ...(as === 'table' && { transformations: [columns(values)] }),
   }
 }
 
-function defaultsOf({ unit, as, bad, isStacked = false }: Panel): object {
+const overrideOf = ([name, fixedColor]: readonly [string, string]): object => ({
+  matcher: { id: 'byNames', options: { mode: 'include', names: [name] } },
+  properties: [{ id: 'color', value: { mode: 'fixed', fixedColor } }],
+})
+
+/** A table is of now: all its rows have the same time. */
+const columns = (values = 'Value'): object => ({
+  id: 'organize',
+  options: { excludeByName: { Time: true }, indexByName: {}, renameByName: { Value: values } },
+})
+
+function defaultsOf({ unit, as, bad, most, isStacked = false }: Panel): object {
   return {
     unit,
     color: { mode: as === 'number' ? 'thresholds' : 'palette-classic' },
     thresholds: { mode: 'absolute', steps: stepsOf(bad) },
-    // A state or a share has a scale of its own.
-    ...(unit === 'percentunit' && { min: 0, max: 1 }),
+    ...(most !== undefined && { min: 0, max: most }),
+    // Rows are counted.
+    ...(as === 'table' && { decimals: 0 }),
     ...(as === 'lines' && {
       custom: {
         drawStyle: 'line',
@@ -72,6 +98,8 @@ function defaultsOf({ unit, as, bad, isStacked = false }: Panel): object {
         fillOpacity: isStacked ? 20 : 0,
         showPoints: 'never',
         spanNulls: false,
+        // So that little looks like little.
+        axisSoftMin: 0,
         stacking: { mode: isStacked ? 'normal' : 'none', group: 'A' },
         thresholdsStyle: { mode: bad === undefined ? 'off' : 'dashed' },
       },

@@ -1,3 +1,4 @@
+import { ofDeliveries, ofOutcomes } from '../colours.ts'
 import { type Dashboard, installation } from '../dashboard.ts'
 import type { Row } from '../panel.ts'
 import { rateBy, series } from '../queries.ts'
@@ -13,6 +14,7 @@ const which: Row = {
       unit: 'percentunit',
       as: 'lines',
       width: 12,
+      most: 1,
       queries: [
         {
           expr: `topk(10, ${series('hookline:webhook_calls_failed:ratio_rate15m', chosen)})`,
@@ -36,6 +38,7 @@ const which: Row = {
       unit: 'short',
       as: 'lines',
       width: 12,
+      most: 1,
       queries: [
         { expr: `max by (destination) (${series('hookline_breaker_open', chosen)})`, legend: '{{destination}}' },
       ],
@@ -47,6 +50,7 @@ const which: Row = {
       unit: 'short',
       as: 'table',
       width: 12,
+      values: 'dead letters',
       queries: [
         {
           expr: `sort_desc(sum by (destination, reason) (${series('hookline:dead_letters:increase1h', 'destination=~"$destination|-"')}))`,
@@ -68,6 +72,7 @@ const what: Row = {
       as: 'lines',
       width: 12,
       isStacked: true,
+      colours: ofDeliveries,
       queries: [{ expr: rateBy('result', 'hookline_deliveries_total', chosen), legend: '{{result}}' }],
     },
     {
@@ -78,6 +83,7 @@ const what: Row = {
       as: 'lines',
       width: 12,
       isStacked: true,
+      colours: ofOutcomes,
       queries: [{ expr: rateBy('outcome', 'hookline_webhook_calls_total', chosen), legend: '{{outcome}}' }],
     },
     {
@@ -85,7 +91,7 @@ const what: Row = {
       description: 'One success of any webhook of a destination is enough for a message.',
       unit: 'cps',
       as: 'lines',
-      width: 12,
+      width: 8,
       queries: [
         {
           expr: rateBy('destination, webhook', 'hookline_webhook_calls_total', `${chosen},outcome="delivered"`),
@@ -102,7 +108,7 @@ const what: Row = {
       description: 'Given up, by reason. They stay for thirty days, and hookline replay puts them back.',
       unit: 'cps',
       as: 'lines',
-      width: 12,
+      width: 8,
       queries: [
         {
           expr: rateBy('reason', 'hookline_dead_letters_total', 'destination=~"$destination|-"'),
@@ -115,7 +121,7 @@ const what: Row = {
       description: 'Calls answered 410. Such a webhook should be taken out of the configuration.',
       unit: 'cps',
       as: 'lines',
-      width: 12,
+      width: 8,
       queries: [
         {
           expr: rateBy('destination, webhook', 'hookline_webhooks_gone_total', chosen),

@@ -22,7 +22,7 @@ const behind: Row = {
       width: 8,
       queries: [
         {
-          expr: `topk(10, ${series('hookline_consumer_lag_records', 'topic=~".+[.]events"')})`,
+          expr: `topk(10, max by (topic, partition) (${series('hookline_consumer_lag_records', 'topic=~".+[.]events"')}))`,
           legend: '{{partition}}',
         },
       ],
@@ -34,6 +34,7 @@ const behind: Row = {
       unit: 'percentunit',
       as: 'lines',
       width: 8,
+      most: 1,
       queries: [
         {
           expr: `max by (topic) (${age('hookline_oldest_open_record_timestamp_seconds')}) / max by (topic) (${series('hookline_topic_retention_seconds')})`,
@@ -87,7 +88,7 @@ const retries: Row = {
       queries: [{ expr: rateBy('tier', 'hookline_parked_total'), legend: '{{tier}}' }],
     },
     {
-      title: 'Oldest retry beyond its time',
+      title: 'Oldest overdue retry',
       description: 'By tier. Retries that wait as scheduled do not count.',
       unit: 's',
       as: 'lines',
@@ -177,7 +178,7 @@ const groups: Row = {
       description: 'By topic. Each is made again until the topic takes it.',
       unit: 'cps',
       as: 'lines',
-      width: 8,
+      width: 12,
       queries: [{ expr: rateBy('topic', 'hookline_produce_failures_total'), legend: '{{topic}}' }],
     },
     {
@@ -185,7 +186,7 @@ const groups: Row = {
       description: 'Whose last write failed, by process. Offsets of their sources wait.',
       unit: 'short',
       as: 'lines',
-      width: 8,
+      width: 12,
       queries: [{ expr: series('hookline_unwritable_topics'), legend: '{{instance}}' }],
       bad: { from: 1 },
     },

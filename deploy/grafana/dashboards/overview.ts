@@ -1,3 +1,4 @@
+import { ofDeliveries, ofMessages, ofOutcomes } from '../colours.ts'
 import { type Dashboard, installation } from '../dashboard.ts'
 import type { Panel, Row } from '../panel.ts'
 import { age, quantilesOf, rateBy, series } from '../queries.ts'
@@ -32,7 +33,7 @@ const small: readonly Panel[] = [
     bad: { from: 100_000 },
   },
   {
-    title: 'Oldest retry beyond its time',
+    title: 'Oldest overdue retry',
     description: 'Retries that wait as scheduled do not count. Beyond 15 minutes somebody is paged.',
     unit: 's',
     as: 'number',
@@ -75,6 +76,7 @@ const inAndOut: Row = {
       unit: 'cps',
       as: 'lines',
       width: 8,
+      colours: ofMessages,
       queries: [{ expr: rateBy('result', 'hookline_collector_messages_total'), legend: '{{result}}' }],
     },
     {
@@ -92,6 +94,7 @@ const inAndOut: Row = {
       unit: 'cps',
       as: 'lines',
       width: 8,
+      colours: ofDeliveries,
       queries: [{ expr: rateBy('result', 'hookline_deliveries_total'), legend: '{{result}}' }],
     },
     {
@@ -137,6 +140,7 @@ const calls: Row = {
       as: 'lines',
       width: 8,
       isStacked: true,
+      colours: ofOutcomes,
       queries: [{ expr: rateBy('outcome', 'hookline_webhook_calls_total'), legend: '{{outcome}}' }],
     },
     {

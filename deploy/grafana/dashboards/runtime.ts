@@ -1,3 +1,4 @@
+import { ofLogLines } from '../colours.ts'
 import { type Dashboard, installation } from '../dashboard.ts'
 import type { Row } from '../panel.ts'
 import { age, rateBy, series } from '../queries.ts'
@@ -70,6 +71,7 @@ const load: Row = {
       unit: 'percentunit',
       as: 'lines',
       width: 8,
+      most: 1,
       queries: [
         {
           expr: `${series('process_open_fds', chosen)} / ${series('process_max_fds', chosen)}`,
@@ -90,6 +92,7 @@ const state: Row = {
       unit: 'none',
       as: 'table',
       width: 8,
+      values: 'processes',
       queries: [{ expr: `count by (version, node) (${series('hookline_build_info', chosen)})`, legend: '' }],
     },
     {
@@ -97,7 +100,8 @@ const state: Row = {
       description: '1 while a check of /livez or /readyz holds, 0 while it does not: the lowest of the processes.',
       unit: 'short',
       as: 'lines',
-      width: 8,
+      width: 16,
+      most: 1,
       queries: [
         { expr: `min by (probe, check) (${series('hookline_check_ok', chosen)})`, legend: '{{probe}} {{check}}' },
       ],
@@ -107,7 +111,7 @@ const state: Row = {
       description: 'Since the process started. A saw-tooth is a crash loop.',
       unit: 's',
       as: 'lines',
-      width: 8,
+      width: 6,
       queries: [
         {
           expr: `${age('process_start_time_seconds', chosen)} and on (job, instance) ${series('hookline_build_info', chosen)}`,
@@ -120,7 +124,8 @@ const state: Row = {
       description: 'Warnings and errors.',
       unit: 'cps',
       as: 'lines',
-      width: 8,
+      width: 6,
+      colours: ofLogLines,
       queries: [{ expr: rateBy('level', 'hookline_log_lines_total', chosen), legend: '{{level}}' }],
     },
     {
@@ -128,7 +133,7 @@ const state: Row = {
       description: 'Sockets, timers and the like that are open. It must level off.',
       unit: 'short',
       as: 'lines',
-      width: 8,
+      width: 6,
       queries: [{ expr: series('nodejs_active_handles_total', chosen), legend: '{{instance}}' }],
     },
     {
@@ -137,7 +142,7 @@ const state: Row = {
         'With labels from the configuration. Beyond 8,000 destinations are counted as _other; how often that was is the second line.',
       unit: 'short',
       as: 'lines',
-      width: 8,
+      width: 6,
       queries: [
         { expr: series('hookline_metrics_series', chosen), legend: '{{instance}}' },
         {

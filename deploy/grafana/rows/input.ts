@@ -1,3 +1,4 @@
+import { ofAnswers, ofChanges } from '../colours.ts'
 import type { Row } from '../panel.ts'
 import { age, quantilesOf, rateBy, series } from '../queries.ts'
 
@@ -12,6 +13,7 @@ export const collector: Row = {
       unit: 'cps',
       as: 'lines',
       width: 8,
+      colours: ofAnswers,
       queries: [{ expr: rateBy('code', 'hookline_collector_answers_total'), legend: '{{code}}' }],
     },
     {
@@ -31,6 +33,7 @@ export const collector: Row = {
       unit: 'percentunit',
       as: 'lines',
       width: 8,
+      most: 1,
       queries: [
         {
           expr: `max by (what) (${series('hookline_collector_held_bytes')} / ${series('hookline_collector_held_bytes_limit')})`,
@@ -77,6 +80,7 @@ export const configuration: Row = {
       unit: 'short',
       as: 'lines',
       width: 8,
+      colours: ofChanges,
       queries: [
         {
           expr: `sum by (result) (increase(${series('hookline_config_reloads_total')}[$__rate_interval]))`,
