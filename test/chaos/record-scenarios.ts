@@ -106,7 +106,7 @@ export const ofRecords: readonly Scenario[] = [
     name: 'heavy-partition',
     shows: 'one partition has 100 times the load of each other one',
     writeLoad: skewed,
-    load: { perSecond: 555, seconds: 10 },
+    load: { perSecond: 333, seconds: 10 },
     faults: [watch(watchedSeconds)],
     limits: { duplicates: 'none', recoveryMs: 10_000, latestMs: 2_000 },
     examine: async (world, injected) =>
