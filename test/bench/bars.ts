@@ -81,6 +81,10 @@ export const bars = {
   busierOfTwo: { must: { atMost: 0.65 } },
   /** Microseconds of CPU, on the machine that `recorded` comes from. */
   parkAndRelease: { must: { atMost: 60 } },
+  /** What an endpoint gets when it answers again, to what its places let through; a second's edges cost a twentieth. */
+  stampede: { must: { atMost: 1.05 } },
+  /** p99 of another endpoint meanwhile, to that before. */
+  besideDraining: { must: { atMost: 1.1 } },
   /** Of a core. */
   idle: { must: { atMost: 0.02 } },
   /** Messages a CPU second of the collector, against a handler that parses the same bodies and writes each message as it came, with acks=all. */

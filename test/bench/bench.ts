@@ -18,6 +18,7 @@ import { idleRow } from './rows/idle.ts'
 import { isolationRow } from './rows/isolation.ts'
 import { liveRow } from './rows/live.ts'
 import { memoryRow } from './rows/memory.ts'
+import { outageRow } from './rows/outage.ts'
 import { partitionsRow } from './rows/partitions.ts'
 import { processesRow } from './rows/processes.ts'
 import { retriesRow } from './rows/retries.ts'
@@ -35,6 +36,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   start: startRow,
   crash: crashRow,
   retries: retriesRow,
+  outage: outageRow,
   idle: idleRow,
   client: clientRow,
   collector: collectorRow,
@@ -85,14 +87,27 @@ async function measure(options: Options, stage: Stage, circumstances: Circumstan
   const outcomes: NamedOutcome[] = []
   for (const name of options.rows) {
     say(`\n${name}`)
-    const outcome = { row: name, ...(await rows[name](bench)) }
+    const outcome = await outcomeOf(name, bench)
     outcomes.push(outcome)
+    if (outcome.broke !== undefined) {
+      say(`\n${name} broke: ${outcome.broke}`)
+      continue
+    }
     say(`\n${reportOf([outcome])}`)
     for (const line of outcome.profiles ?? []) say(line)
     // Row by row: what was measured stays when a later row breaks.
     if (options.publishes) await publish(root, entriesOf(outcome, circumstances), options.hasAllTransports)
   }
   return outcomes
+}
+
+/** A row that breaks is no reason not to measure the others. */
+async function outcomeOf(row: RowName, bench: Bench): Promise<NamedOutcome> {
+  try {
+    return { row, ...(await rows[row](bench)) }
+  } catch (error) {
+    return { row, figures: [], findings: [], broke: error instanceof Error ? error.message : String(error) }
+  }
 }
 
 async function keep(circumstances: Circumstances, outcomes: readonly NamedOutcome[]): Promise<void> {
@@ -111,6 +126,9 @@ async function keep(circumstances: Circumstances, outcomes: readonly NamedOutcom
 function conclude({ gates, profile }: Options, outcomes: readonly NamedOutcome[]): boolean {
   const failures = failuresOf(outcomes)
   for (const { subject, what } of failures) say(`must not hold: ${subject}: ${what}`)
+  const broken = outcomes.filter(({ broke }) => broke !== undefined)
+  for (const { row, broke } of broken) say(`not measured: ${row}: ${broke}`)
+  if (broken.length > 0) return false
   if (failures.length === 0) say('every must holds')
   else if (!gates) say(profile ? 'a profiled run is not judged' : 'GATES=off: not judged')
   return !gates || failures.length === 0

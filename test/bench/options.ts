@@ -8,6 +8,7 @@ export const rowNames = [
   'start',
   'crash',
   'retries',
+  'outage',
   'idle',
   'client',
   'collector',

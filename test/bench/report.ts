@@ -4,6 +4,8 @@ import type { Figures, Outcome } from './rows/row.ts'
 /** One row's outcome with its name. */
 export interface NamedOutcome extends Outcome {
   readonly row: string
+  /** Why there is none. */
+  readonly broke?: string
 }
 
 export const failuresOf = (outcomes: readonly NamedOutcome[]): readonly Finding[] =>

@@ -11,7 +11,7 @@ export const headlines: readonly Headline[] = [
   {
     title: 'the same, of Redpanda Connect as shipped',
     row: 'delivery',
-    what: 'of Redpanda Connect, by way of bare undici',
+    what: /^of Redpanda Connect(, by way of bare undici)?$/,
     of: /^hookline undici,/,
   },
   {
@@ -45,6 +45,11 @@ export const headlines: readonly Headline[] = [
     row: 'retries',
     what: 'park and release, of a bare delivery',
   },
+  {
+    title: 'an endpoint gets what it has missed: p99 of another one meanwhile, to that before',
+    row: 'outage',
+    what: 'p99 of the other endpoint, of that before',
+  },
   { title: 'start to first delivery', row: 'start', what: 'first delivery after' },
   { title: 'CPU when there is nothing to do', row: 'idle', what: 'CPU' },
   {
@@ -59,4 +64,24 @@ export const headlines: readonly Headline[] = [
     of: /full speed/,
   },
   { title: 'members of audiences restored', row: 'audiences', what: 'restored' },
+  {
+    title: 'CPU a delivery with 10 / 100 / 1,000 destinations, to that with one',
+    row: 'destinations',
+    what: 'of that with 1 destination',
+  },
+  {
+    title: 'the same with a longer backlog, to that with 10,000 records; 10⁵ / 10⁶',
+    row: 'backlog',
+    what: 'of that with backlog of 10,000',
+  },
+  {
+    title: 'the same with 60 / 240 partitions, to that with 12',
+    row: 'partitions',
+    what: 'of that with 12 partitions',
+  },
+  {
+    title: 'two processes, to one, worked out for a core each',
+    row: 'processes',
+    what: 'of one process, worked out for a core each',
+  },
 ]

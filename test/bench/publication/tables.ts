@@ -55,30 +55,41 @@ const referenceText = ({ reference }: Value): string =>
 export interface Headline {
   readonly title: string
   readonly row: string
-  readonly what: string
+  readonly what: string | RegExp
   /** Which variants; all. */
   readonly of?: RegExp
 }
 
 /** For who wants to know in a minute how it stands: a line a bar, all its variants in one cell, the worst verdict. */
 export function frontText(entries: readonly Entry[], headlines: readonly Headline[]): string {
-  const lines = headlines.map(({ title, row, what, of = /^/ }) => {
-    const found = entries
-      .filter(entry => entry.row === row && of.test(entry.variant))
-      .flatMap(({ values }) => values.filter(value => value.what === what))
+  const lines = headlines.map(headline => {
+    const { title } = headline
+    const found = figuresUnder(headline, entries)
     const [first] = found
     if (first === undefined) return [title, 'not published', '', '', '']
     const figures = found.map(({ measured }) => shown(measured ?? Number.NaN)).join(' / ')
     return [
       title,
       [figures, first.unit].filter(Boolean).join(' '),
-      bound(first.must),
-      bound(first.aim),
+      once(found.map(({ must }) => bound(must))),
+      once(found.map(({ aim }) => bound(aim))),
       worst(found.map(({ verdict }) => verdict)),
     ]
   })
   return table(['', 'measured', 'must', 'aim', ''], lines)
 }
+
+/** What a headline tells of. */
+export const figuresUnder = ({ row, what, of = /^/ }: Headline, entries: readonly Entry[]): readonly Value[] =>
+  entries
+    .filter(entry => entry.row === row && of.test(entry.variant))
+    .flatMap(({ values }) =>
+      values.filter(value => (typeof what === 'string' ? value.what === what : what.test(value.what))),
+    )
+
+/** One text when all are the same, else each in its place. */
+const once = ([first = '', ...others]: readonly string[]): string =>
+  others.every(each => each === first) ? first : [first, ...others].map(each => each || '–').join(' / ')
 
 const fromTheWorst: readonly Verdict[] = ['FAILS', 'short of the aim', 'holds', 'aim reached', '']
 

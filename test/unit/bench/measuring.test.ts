@@ -3,6 +3,7 @@ import { createEventCodec } from '../../../src/adapters/avro.ts'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { bodyOf } from '../../../src/core/delivery/payload.ts'
 import { epochMs } from '../../../src/core/units.ts'
+import { drainingOf } from '../../bench/draining.ts'
 import { createEvents, eventBytes, idOf, numberIn } from '../../bench/events.ts'
 import { passagesOf, quantile } from '../../bench/live.ts'
 import { coresOf } from '../../bench/pinning.ts'
@@ -168,3 +169,18 @@ it.each([
   ['2,4-6', [2, 4, 5, 6]],
   ['7', [7]],
 ])('cores of %j', (list, cores) => expect(coresOf(list)).toEqual(cores))
+
+describe('what an endpoint has missed', () => {
+  const isFor = (number: number): boolean => number % 2 === 1
+  const of = (numbers: readonly number[], times: readonly number[]) =>
+    drainingOf({ numbers, times }, { isFor, isMissed: number => isFor(number) && number < 10 })
+
+  it('comes from its first to its last success; what is new for it counts, others do not', () =>
+    expect(of([11, 1, 2, 3, 13, 5, 7, 15], [900, 1_000, 1_001, 1_500, 1_999, 2_000, 3_000, 3_001])).toEqual({
+      ...{ from: 1_000, to: 3_000, mostInASecond: 3, perSecond: 2.5 },
+    }))
+
+  it('all at once', () => expect(of([1, 3], [5, 5])).toMatchObject({ from: 5, to: 5, mostInASecond: 2 }))
+
+  it('never came', () => expect(() => of([2, 11], [1, 2])).toThrow(RangeError))
+})

@@ -12,8 +12,9 @@ import {
   type Value,
   verdictNow,
 } from '../../bench/publication/entries.ts'
+import { headlines } from '../../bench/publication/headlines.ts'
 import { readEntries, shownFiles } from '../../bench/publication/publish.ts'
-import { frontText, pageText, withBlock } from '../../bench/publication/tables.ts'
+import { figuresUnder, frontText, pageText, withBlock } from '../../bench/publication/tables.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const entries = await readEntries(root)
@@ -33,6 +34,15 @@ describe('what is published', () => {
   it('is judged by its bars', () => {
     const wrong = entries.flatMap(({ values }) => values.filter(value => value.verdict !== verdictNow(value)))
     expect(wrong).toEqual([])
+  })
+
+  it('has something for the short table of each row that is in it', () => {
+    const rows = headlines.map(({ row }) => row).filter(row => entries.some(entry => entry.row === row))
+    // One transport alone may have been published.
+    const empty = rows.filter(row =>
+      headlines.every(each => each.row !== row || figuresUnder(each, entries).length === 0),
+    )
+    expect(empty).toEqual([])
   })
 
   it('says which rows it lacks', () => {
@@ -158,10 +168,18 @@ describe('the tables', () => {
   it('in short: the variants side by side, with the worst verdict', () =>
     expect(
       frontText(
-        [entry('live', 'got', [ratio]), entry('live', 'undici', [{ ...ratio, measured: 0.7, verdict: 'FAILS' }])],
+        [
+          entry('live', 'got', [ratio]),
+          entry('live', 'undici', [{ ...ratio, measured: 0.7, verdict: 'FAILS' }]),
+          entry('delivery', 'few', [{ what: 'peak memory', unit: 'MB', measured: 200, verdict: '' }]),
+          entry('delivery', 'many', [
+            { what: 'peak memory', unit: 'MB', measured: 270, must: { atMost: 300 }, verdict: 'holds' },
+          ]),
+        ],
         [
           { title: 'both', row: 'live', what: 'of bare' },
           { title: 'one', row: 'live', what: 'of bare', of: /got/ },
+          { title: 'bars of their own', row: 'delivery', what: 'peak memory' },
           { title: 'none', row: 'idle', what: 'CPU' },
         ],
       ),
@@ -169,6 +187,7 @@ describe('the tables', () => {
 |---|---|---|---|---|
 | both | 0.8 / 0.7 | ≥ 0.75 |  | FAILS |
 | one | 0.8 | ≥ 0.75 |  | holds |
+| bars of their own | 200 / 270 MB | – / ≤ 300 |  | holds |
 | none | not published |  |  |  |`))
 
   it('stand between their marks, and a page without them is refused', () => {
