@@ -6,7 +6,7 @@ import { type WaitReport, waitForSync } from '../../services/operator/sync-wait.
 import { CommandFailed, printData } from '../command.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { type MemberList, openMemberList } from './member-list.ts'
-import { type AudienceOptions, type AudienceTask, audienceNamed, membershipsOf } from './task.ts'
+import { type AudienceOptions, type AudienceTask, audienceNamed, inputsOf, membershipsOf } from './task.ts'
 
 interface Options extends AudienceOptions {
   readonly name: string
@@ -43,22 +43,15 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
 }
 
 async function upload({ task, options, audience, mode, list, signal }: Run): Promise<SyncReport> {
-  const { access, topics, io } = task
-  const topic = topics.audienceInput
-  const { encode } = await access.inputs()
+  const { access, io } = task
+  const inputs = await inputsOf(task)
   const newest = await newestSync(await membershipsOf(task), audience.name)
   const isSized = list.size !== undefined
   const format = isSized ? '{bar} {percentage}% {members} members, {eta_formatted} left' : '{members} members'
   const bar = createProgressBar(io, options, format)
   bar?.start(list.size ?? 0, { members: 0 })
-  const deps = {
-    producer: access.producer,
-    topic,
-    partitions: async () => (await access.positions.ends(topic)).length,
-    encodeInput: encode,
-  }
   try {
-    return await writeSync(deps, list.lines(signal), {
+    return await writeSync(inputs, list.lines(signal), {
       ...{ audience, mode, signal },
       syncId: newSyncId(access.clock.now(), access.clock.id(), newest),
       allowEmpty: options.allowEmpty === true,

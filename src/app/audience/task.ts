@@ -4,6 +4,7 @@ import { absentValue } from '../../core/audience/value.ts'
 import { type TopicNames, topicNames } from '../../core/topics.ts'
 import type { DurationMs, JsonText } from '../../core/units.ts'
 import type { MembershipSource } from '../../services/operator/memberships.ts'
+import type { SyncDeps } from '../../services/operator/sync.ts'
 import { choice } from '../choice.ts'
 import type { CommandIo } from '../command.ts'
 import { withRemedy } from '../kafka-failure.ts'
@@ -56,6 +57,14 @@ export function audienceNamed({ directory }: AudienceTask, name: string): Audien
 /** The memberships topic. @throws SchemaNotRegistered, RegistryUnavailable */
 export async function membershipsOf({ access, topics }: AudienceTask): Promise<MembershipSource> {
   return { reader: access.reader, topic: topics.memberships, codec: await access.memberships() }
+}
+
+/** For who writes inputs of audiences. */
+export async function inputsOf({ access, topics }: AudienceTask): Promise<SyncDeps> {
+  const topic = topics.audienceInput
+  const { encode } = await access.inputs()
+  const partitions = async (): Promise<number> => (await access.positions.ends(topic)).length
+  return { producer: access.producer, topic, partitions, encodeInput: encode }
 }
 
 /** Of an audience that is not configured any more nobody knows the kind: most are audiences. */
