@@ -1,7 +1,7 @@
 const firstMs = 500
 const longestMs = 60_000
 /** An endpoint may ask for a longer pause, but is not waited for longer than this. */
-export const longestRetryAfterMs = 300_000
+const longestRetryAfterMs = 300_000
 
 /**
  * How long to wait before a retry, in milliseconds. `retry` is 1 for the first one; `random` is from 0 to below 1: half of the

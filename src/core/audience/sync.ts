@@ -86,7 +86,7 @@ export const cutShort = (mark: AudienceMark, sync: SyncPart, position: number): 
 })
 
 /** So long the records of a sync are taken: as long as Kafka keeps them on the input topic. */
-export const syncLastsMs: DurationMs = durationMs(7 * 24 * 3_600_000)
+const syncLastsMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 /** Partial syncs close what is older only so often: each closing goes through all members. */
 const closingEveryMs = 24 * 3_600_000
 

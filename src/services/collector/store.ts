@@ -5,7 +5,7 @@ import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/port
 import { durationMs } from '../../core/units.ts'
 
 /** A sender waits no longer than this: many give up after ten seconds themselves, and it takes less to elect a new leader. */
-export const storeDeadline = durationMs(10_000)
+const storeDeadline = durationMs(10_000)
 
 /** What a record costs besides its bytes, while it waits. */
 const overheadBytes = 256
