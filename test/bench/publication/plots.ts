@@ -1,5 +1,5 @@
 import { type Entry, figureOf, type Value } from './entries.ts'
-import { peerP99, peers } from './peers.ts'
+import { peers } from './peers.ts'
 import { type Bar, barPlot, linePlot, type Point } from './svg.ts'
 
 /** The plots beside the page of results, by their file's name. */
@@ -10,7 +10,8 @@ export const plotFiles = (entries: readonly Entry[]): ReadonlyMap<string, string
     ['growth.svg', growth(entries)],
   ])
 
-const transports = ['undici', 'got']
+/** In the order in which they are shown. */
+export const transports: readonly string[] = ['undici', 'got']
 const legend = {
   hookline: 'Hookline, everything on: Avro, signature, order, retries, metrics',
   beside: 'the bare kafkajs loop, in the same run',
@@ -38,7 +39,8 @@ function latency(entries: readonly Entry[]): string {
     })
     // The loop is the same for all.
     const once = own.filter(({ label }, index) => own.findIndex(bar => bar.label === label) === index)
-    const others = what === 'p99' ? peerP99.map(({ name, ms }) => elsewhere(name, ms)) : []
+    const others =
+      what === 'p99' ? peers.flatMap(({ name, p99 }) => (p99 === undefined ? [] : [elsewhere(name, p99)])) : []
     return { title: what, bars: [...once, ...others] }
   })
   return barPlot({ title: 'Append to answer in ms, 1,000 events a second, answers after 20 ms', groups, legend })

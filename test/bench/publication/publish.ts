@@ -5,7 +5,8 @@ import { capacityBlocks } from '../../../deploy/capacity/page.ts'
 import { rowNames } from '../options.ts'
 import { type Entry, replaced } from './entries.ts'
 import { headlines } from './headlines.ts'
-import { plotFiles } from './plots.ts'
+import { peersText } from './peers-table.ts'
+import { plotFiles, transports } from './plots.ts'
 import { frontText, pageText, withBlock } from './tables.ts'
 
 const resultsPath = 'docs/performance/results.json'
@@ -25,19 +26,21 @@ export async function publish(root: string, fresh: readonly Entry[], isWhole: bo
 /** Files of a checkout as they have to be with these entries, by their path. */
 export async function shownFiles(root: string, entries: readonly Entry[]): Promise<ReadonlyMap<string, string>> {
   const page = (path: string): Promise<string> => readFile(join(root, path), 'utf8')
-  const capacity = [...capacityBlocks(entries)].reduce(
-    (text, [name, block]) => withBlock(text, name, block),
-    await page('docs/explanation/capacity.md'),
-  )
-  return new Map([
-    ['docs/explanation/capacity.md', capacity],
-    [
-      'docs/performance/README.md',
-      withBlock(await page('docs/performance/README.md'), 'results', pageText(entries, rowNames)),
-    ],
-    ...[...plotFiles(entries)].map(([file, text]) => [`docs/performance/${file}`, text] as const),
-    ['README.md', withBlock(await page('README.md'), 'performance', frontText(entries, headlines))],
-  ])
+  const blocks: Readonly<Record<string, ReadonlyMap<string, string>>> = {
+    'README.md': new Map([['performance', frontText(entries, headlines)]]),
+    'docs/performance/README.md': new Map([
+      ['results', pageText(entries, rowNames)],
+      ['peers', peersText(entries, transports)],
+    ]),
+    'docs/explanation/capacity.md': capacityBlocks(entries),
+  }
+  const shown = new Map([...plotFiles(entries)].map(([file, text]) => [`docs/performance/${file}`, text]))
+  for (const [path, byName] of Object.entries(blocks))
+    shown.set(
+      path,
+      [...byName].reduce((text, [name, block]) => withBlock(text, name, block), await page(path)),
+    )
+  return shown
 }
 
 /** The commit of a checkout, and whether what is measured is as committed. */

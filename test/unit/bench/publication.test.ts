@@ -13,6 +13,7 @@ import {
   verdictNow,
 } from '../../bench/publication/entries.ts'
 import { headlines } from '../../bench/publication/headlines.ts'
+import { peersText } from '../../bench/publication/peers-table.ts'
 import { readEntries, shownFiles } from '../../bench/publication/publish.ts'
 import { figuresUnder, frontText, pageText, withBlock } from '../../bench/publication/tables.ts'
 
@@ -137,6 +138,23 @@ describe('publishing', () => {
 
   it('a row that there is no more goes', () =>
     expect(replaced(old, [], { rows: ['live'], isWhole: true })).toHaveLength(1))
+})
+
+describe('beside other programs', () => {
+  const figure = (what: string, measured: number | null): Value => ({ what, measured, verdict: '' })
+  const all = [
+    entry('delivery', 'hookline got, 0 ms', [figure('deliveries', 5_123), figure('peak memory', 250)]),
+    entry('delivery', 'hookline got, 200 ms', [figure('deliveries', 4_500), figure('peak memory', 460)]),
+    entry('live', 'hookline got, 1000/s, 20 ms', [figure('p99', null)]),
+    entry('isolation', 'hookline got, 1 of 10 dead', [figure('healthy events in time', 0.9996)]),
+  ]
+
+  it('stands what was published; a dash for what was not, or has no number', () => {
+    const [, , got, undici, ...others] = peersText(all, ['got', 'undici']).split('\n')
+    expect(got).toBe('| **hookline got** | 5,123 | – | 4,500 | 250–460 | – | 99.96 % | – | – |')
+    expect(undici).toBe('| **hookline undici** | – | – | – | – | – | – | – | – |')
+    expect(others).toContain('| kafkajs + undici loop | 30,900 | 26,100 | 15,000 | 333–482 | 59 | 0.1 % | 30 | 5 |')
+  })
 })
 
 describe('the tables', () => {
