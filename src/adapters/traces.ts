@@ -15,31 +15,29 @@ import {
   serviceInstanceIdDetector,
 } from '@opentelemetry/resources'
 import {
-  BatchSpanProcessor,
   type Sampler,
   SamplingDecision,
-  type SpanExporter,
   type SpanProcessor,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import type { Metrics } from '../core/metrics.ts'
 import type { Clock, Logger } from '../core/ports.ts'
 import type { TracesSettings } from '../core/settings.ts'
 import { formatTraceparent, parseTraceparent } from '../core/trace/context.ts'
 import type { Span, SpanStart, TraceContext, Tracer } from '../core/trace/tracer.ts'
 import { durationMs } from '../core/units.ts'
+import { createBatches } from './traces/batches.ts'
 
-/** Spans are sent together; beyond what fits into the queue of the SDK (2,048) they are lost. */
-const sendEveryMs = 1_000
 /** What a tracing system that is gone may take of the time that a stop has. */
 const stopLimit = durationMs(2_000)
-const tellEveryMs = 60_000
 
 interface Deps {
   /** Of the service, as its spans name it. */
   readonly version: string
   readonly clock: Clock
   readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'spansLost'>
 }
 
 export interface Traces {
@@ -48,11 +46,10 @@ export interface Traces {
   stop(): Promise<void>
 }
 
-/** Spans to an OTLP endpoint, in the background: what cannot be sent is told in the log, and lost. */
+/** Spans to an OTLP endpoint, in the background: what cannot be sent is lost, counted, and told in the log. */
 export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): Traces {
   const url = endpoint === undefined ? {} : { url: `${endpoint.replace(/\/+$/, '')}/v1/traces` }
-  const exporter = telling(new OTLPTraceExporter(url), deps)
-  const processor = new BatchSpanProcessor({ exporter, scheduledDelayMillis: sendEveryMs })
+  const processor = createBatches(new OTLPTraceExporter(url), deps)
   const tracer = createTracer(processor, sample, deps.version)
   return {
     tracer,
@@ -135,28 +132,4 @@ function contextOf({ traceId, spanId, traceFlags, traceState }: SpanContext): Tr
   const isSampled = (traceFlags & TraceFlags.SAMPLED) !== 0
   const tracestate = traceState?.serialize() || undefined
   return { traceparent: formatTraceparent({ traceId, spanId, isSampled }), tracestate }
-}
-
-/** Tells what could not be sent, at most once a minute. */
-function telling(exporter: SpanExporter, { clock, logger }: Deps): SpanExporter {
-  let lost = 0
-  let toldAt = Number.NEGATIVE_INFINITY
-  return {
-    export(spans, onResult) {
-      exporter.export(spans, result => {
-        // 0 is success: @opentelemetry/core, which is not ours to import.
-        if (result.code !== 0) {
-          lost += spans.length
-          if (clock.monotonic() - toldAt >= tellEveryMs) {
-            logger.warn({ spans: lost, error: result.error?.message ?? 'unknown' }, 'spans are not sent: they are lost')
-            toldAt = clock.monotonic()
-            lost = 0
-          }
-        }
-        onResult(result)
-      })
-    },
-    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
-    shutdown: () => exporter.shutdown(),
-  }
 }

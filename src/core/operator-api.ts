@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { SyncId, SyncMode } from './audience/sync.ts'
 import type { DeletionState, DeletionStatus } from './deletion/status.ts'
+import type { TraceContext } from './trace/tracer.ts'
 import type { Refusal } from './tracking-api.ts'
 import type { Secret } from './units.ts'
 
@@ -17,6 +18,8 @@ export interface SyncRequest {
   readonly allowEmpty: boolean
   /** As they come in; read no faster than Kafka takes them. Throws UploadCutShort. */
   readonly lines: AsyncIterable<readonly string[]>
+  /** What follows from it is linked to this; undefined without traces. */
+  readonly trace?: TraceContext | undefined
 }
 
 export type SyncAnswer =
@@ -35,8 +38,8 @@ export type DeletionFound = { readonly kind: 'found'; readonly status: DeletionS
 export interface OperatorApi {
   /** Takes as long whatever the key is. */
   isOperatorKey(key: string): boolean
-  /** `input`: a deletion request as it was parsed from JSON. */
-  deleteUsers(input: unknown): Promise<DeletionAnswer>
+  /** `input`: a deletion request as it was parsed from JSON. `trace`: what its delete messages are a part of. */
+  deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer>
   findDeletion(id: string): Promise<DeletionFound>
   /** Undefined: there is an audience of this name. */
   refuseAudience(name: string): Refusal | undefined

@@ -6,8 +6,9 @@ import type { MembershipRecord } from '../../src/core/audience/record.ts'
 import { MarkIndex } from '../../src/core/deletion/marks.ts'
 import { reportOf } from '../../src/core/delivery/report.ts'
 import type { Event } from '../../src/core/message/event.ts'
-import type { EventCodec, LogConsumer, LogProducer, OutgoingRecord, PartitionReader } from '../../src/core/ports.ts'
+import type { EventCodec, LogProducer, OutgoingRecord, PartitionReader, RecordHeaders } from '../../src/core/ports.ts'
 import { topicNames } from '../../src/core/topics.ts'
+import type { Tracer } from '../../src/core/trace/tracer.ts'
 import { type DurationMs, durationMs } from '../../src/core/units.ts'
 import { type AudiencesService, createAudiencesService } from '../../src/services/audiences/service.ts'
 import { countingMetrics } from './counting-metrics.ts'
@@ -16,6 +17,8 @@ import { JsonValueCodec } from './json-codec.ts'
 import { ManualClock } from './manual-clock.ts'
 import { MemoryLog } from './memory-log.ts'
 import { audience } from './partition-harness.ts'
+import { type Line, RecordingLogger } from './recording-logger.ts'
+import { whileAlive } from './while-alive.ts'
 
 interface Write {
   readonly topic: string
@@ -37,6 +40,7 @@ interface Options {
   readonly partitions?: number
   readonly fate?: (sent: Sent) => Fate
   readonly emitPerSecond?: number
+  readonly tracer?: Tracer
 }
 
 /** The real audiences service on a log in memory and a manual clock; Kafka takes one write at a time, between any two it can be killed. */
@@ -46,12 +50,13 @@ export class AudiencesHarness {
   readonly topics = topicNames('hookline')
   readonly marks = new MarkIndex()
   readonly counts = new Map<string, number>()
-  readonly lines: { level: string; fields: Record<string, unknown>; line: string }[] = []
   readonly consumer
   readonly inputs = new JsonValueCodec<AudienceInput>()
   readonly memberships = new JsonValueCodec<MembershipRecord>()
   readonly events = new JsonValueCodec<Event>()
   destinations = ['crm']
+  /** Of the inputs that are written. */
+  headers: RecordHeaders = {}
   emitPerSecond: number
   /** Of the memberships topic. */
   reader: PartitionReader
@@ -63,12 +68,16 @@ export class AudiencesHarness {
   writesLeft = Number.POSITIVE_INFINITY
   readonly #fate: (sent: Sent) => Fate
   readonly #emitted: Event[] = []
+  readonly #tracer: Tracer | undefined
+  readonly #logger = new RecordingLogger()
+  readonly lines: readonly Line[] = this.#logger.lines
   #pending: Write[] = []
   #reported = 0
   #generation = 0
   #service: AudiencesService
 
-  constructor({ partitions = 1, fate = () => 'delivered', emitPerSecond = 1_000_000 }: Options = {}) {
+  constructor({ partitions = 1, fate = () => 'delivered', emitPerSecond = 1_000_000, tracer }: Options = {}) {
+    this.#tracer = tracer
     this.log = new MemoryLog(this.clock, partitions)
     this.consumer = this.log.consumer('audiences', () => [this.topics.audienceInput])
     this.reader = this.log.reader()
@@ -105,9 +114,10 @@ export class AudiencesHarness {
     for (const input of inputs) {
       const user = inputUser(input)
       const value = this.inputs.encode(input)
-      if (user !== undefined) this.log.write(this.topics.audienceInput, value, user)
+      if (user !== undefined) this.log.write(this.topics.audienceInput, value, user, this.headers)
       else
-        for (const partition of this.log.partitionNumbers) this.log.writeTo(partition, this.topics.audienceInput, value)
+        for (const partition of this.log.partitionNumbers)
+          this.log.writeTo(partition, this.topics.audienceInput, value, this.headers)
     }
   }
 
@@ -140,8 +150,6 @@ export class AudiencesHarness {
   #create(): AudiencesService {
     const generation = ++this.#generation
     const isAlive = (): boolean => generation === this.#generation
-    const level = (name: string) => (fields: object, line: string) =>
-      void this.lines.push({ level: name, fields: fields as Record<string, unknown>, line })
     return createAudiencesService({
       consumer: whileAlive(this.consumer, isAlive),
       reader: {
@@ -156,18 +164,13 @@ export class AudiencesHarness {
       },
       clock: this.clock,
       metrics: countingMetrics(this.counts),
-      logger: {
-        isLevelEnabled: () => true,
-        debug: level('debug'),
-        info: level('info'),
-        warn: level('warn'),
-        error: level('error'),
-      },
+      logger: this.#logger,
       topics: this.topics,
       window: durationMs(4 * 3_600_000),
       directory: () => this.#directory(),
       emitPerSecond: () => this.emitPerSecond,
       stops: (about, now) => this.marks.stops(about, now),
+      tracer: this.#tracer,
     })
   }
 
@@ -232,17 +235,4 @@ export class AudiencesHarness {
 function sentBy({ message, destinationId = '' }: Event): Sent {
   const { messageId: id, userId = '', traits } = message
   return { id, destination: destinationId, userId, value: valueIn(traits) }
-}
-
-/** What a dead process does with its consumer changes nothing. */
-function whileAlive(consumer: LogConsumer, isAlive: () => boolean): LogConsumer {
-  return {
-    start: handlers => consumer.start(handlers),
-    pause: partition => (isAlive() ? consumer.pause(partition) : undefined),
-    resume: partition => (isAlive() ? consumer.resume(partition) : undefined),
-    seek: (partition, offset) => (isAlive() ? consumer.seek(partition, offset) : undefined),
-    stop: async () => (isAlive() ? consumer.stop() : undefined),
-    isConfirmed: () => consumer.isConfirmed(),
-    silence: () => consumer.silence(),
-  }
 }

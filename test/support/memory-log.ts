@@ -45,8 +45,8 @@ export class MemoryLog {
   }
 
   /** In a partition of its own choice. */
-  writeTo(partition: number, topic: string, value: Buffer | null): void {
-    this.#append(topic, { key: null, value, headers: {}, partition })
+  writeTo(partition: number, topic: string, value: Buffer | null, headers: RecordHeaders = {}): void {
+    this.#append(topic, { key: null, value, headers, partition })
   }
 
   /** Up to the ends as of the call; of a compacted topic the last record of each key, without those that are null. */

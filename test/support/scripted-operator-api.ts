@@ -7,6 +7,7 @@ import {
   type SyncRequest,
   UploadCutShort,
 } from '../../src/core/operator-api.ts'
+import type { TraceContext } from '../../src/core/trace/tracer.ts'
 import { type Refusal, refusal } from '../../src/core/tracking-api.ts'
 import { Conditions } from './conditions.ts'
 
@@ -24,6 +25,8 @@ export class ScriptedOperatorApi implements OperatorApi {
   /** `delete {…}`, `find d-1`, `sync Shoppers full`, in order. */
   readonly asked: string[] = []
   readonly lines: string[] = []
+  /** What deletions and syncs are part of. */
+  readonly traces: (TraceContext | undefined)[] = []
   /** How the list of a sync was cut short. */
   cutShort: string | undefined
   readonly #changes = new Conditions()
@@ -46,6 +49,7 @@ export class ScriptedOperatorApi implements OperatorApi {
   forget(): void {
     this.asked.length = 0
     this.lines.length = 0
+    this.traces.length = 0
     this.cutShort = undefined
     this.#reading = Promise.resolve()
     this.#deletionAnswer = accepted
@@ -59,7 +63,8 @@ export class ScriptedOperatorApi implements OperatorApi {
     return key === operatorKey
   }
 
-  async deleteUsers(input: unknown): Promise<DeletionAnswer> {
+  async deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer> {
+    this.traces.push(trace)
     this.asked.push(`delete ${JSON.stringify(input)}`)
     return this.#deletionAnswer
   }
@@ -75,7 +80,8 @@ export class ScriptedOperatorApi implements OperatorApi {
       : refusal('unknown_audience', 'No audience has this name.')
   }
 
-  async sync({ audience, mode, allowEmpty, lines }: SyncRequest): Promise<SyncAnswer> {
+  async sync({ audience, mode, allowEmpty, lines, trace }: SyncRequest): Promise<SyncAnswer> {
+    this.traces.push(trace)
     this.asked.push(`sync ${audience} ${mode}${allowEmpty ? ' allowEmpty' : ''}`)
     this.#changes.changed()
     try {

@@ -62,7 +62,7 @@ describe('each outside thing has one door', () => {
     'prom-client': /^adapters\/metrics\.ts$/,
     pino: /^adapters\/logger\.ts$/,
     yaml: /^adapters\/config-file\.ts$|^adapters\/config-file\//,
-    '@opentelemetry': /^adapters\/traces\.ts$/,
+    '@opentelemetry': /^adapters\/traces\.ts$|^adapters\/traces\//,
     commander: /^(main\.ts$|app\/)/,
     'cli-progress': /^(app|adapters)\//,
   }

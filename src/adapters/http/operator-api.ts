@@ -4,6 +4,7 @@ import { parseField } from '../../core/message/json.ts'
 import { maxMessageBytes } from '../../core/message/parts.ts'
 import { type OperatorApi, type SyncRequest, UploadCutShort } from '../../core/operator-api.ts'
 import type { Clock } from '../../core/ports.ts'
+import type { TraceContext } from '../../core/trace/tracer.ts'
 import type { TrackingApi } from '../../core/tracking-api.ts'
 import { DamagedGzip, linesOf } from '../lines.ts'
 import { type Answer, ok, problem, refused, takenUp } from './answers.ts'
@@ -13,11 +14,13 @@ import type { HttpServer } from './http-server.ts'
 import type { HttpLimits } from './limits.ts'
 import { createReservation } from './memory.ts'
 import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
+import type { TakeTraced } from './traced.ts'
 
 /** What a sync takes while it is written: the records that Kafka has not acknowledged. */
 const syncBytes = 8 * 1_048_576
 
 interface Deps extends Pick<HttpServer, 'app' | 'connections' | 'send' | 'fail'> {
+  readonly takeTraced: TakeTraced
   /** Undefined: no operator key is configured. */
   readonly operator: OperatorApi | undefined
   readonly memory: Pick<TrackingApi, 'reserve' | 'release'>
@@ -26,28 +29,36 @@ interface Deps extends Pick<HttpServer, 'app' | 'connections' | 'send' | 'fail'>
   readonly clock: Clock
 }
 
-type Handler = (operator: OperatorApi, request: FastifyRequest, reply: FastifyReply) => Promise<Answer | undefined>
+interface Asked {
+  readonly operator: OperatorApi
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** Of the request; undefined without traces. */
+  readonly trace: TraceContext | undefined
+}
+
+type Handler = (asked: Asked) => Promise<Answer | undefined>
 
 /** Adds the routes for operators. Whoever has not the key learns nothing, and nothing of a body is read. */
 export function addOperatorRoutes({ app, connections, send, fail, operator, memory, ...deps }: Deps): void {
-  const { clock, maxBodyBytes, limits } = deps
+  const { clock, maxBodyBytes, limits, takeTraced } = deps
   const guarded =
-    (handle: Handler) =>
+    (route: string, handle: Handler) =>
     (request: FastifyRequest, reply: FastifyReply): void => {
-      const answering = operator === undefined ? Promise.resolve(apiIsOff) : admitted(operator, handle, request, reply)
-      answering.then(
+      takeTraced(route, { request, reply }, trace => admitted(handle, { operator, request, reply, trace })).then(
         answer => answer && send(request, reply, answer),
         error => fail(request, reply, error),
       )
     }
 
-  async function admitted(operator: OperatorApi, handle: Handler, request: FastifyRequest, reply: FastifyReply) {
-    const key = bearerKeyOf(request.headers.authorization)
+  async function admitted(handle: Handler, { operator, ...asked }: Omit<Asked, 'operator'> & Pick<Deps, 'operator'>) {
+    if (operator === undefined) return apiIsOff
+    const key = bearerKeyOf(asked.request.headers.authorization)
     if (key === undefined || !operator.isOperatorKey(key)) return noKey
-    return await handle(operator, request, reply)
+    return await handle({ operator, ...asked })
   }
 
-  async function deleteUsers(operator: OperatorApi, { raw }: FastifyRequest, reply: FastifyReply) {
+  async function deleteUsers({ operator, request: { raw }, reply, trace }: Asked) {
     const reservation = createReservation(memory)
     const connection = connections.of(raw)
     const { progress } = limits
@@ -57,7 +68,7 @@ export function addOperatorRoutes({ app, connections, send, fail, operator, memo
       if (body.kind !== 'read') return body.kind === 'gone' ? undefined : body.answer
       const parsed = parseField(body.text, 'The body')
       if (parsed.kind === 'rejected') return problem('invalid_json', parsed.message)
-      const answer = await operator.deleteUsers(parsed.value)
+      const answer = await operator.deleteUsers(parsed.value, trace)
       if (answer.kind === 'refused') return refused(answer)
       const { id, status } = answer
       return takenUp(JSON.stringify({ id, status }))
@@ -66,12 +77,12 @@ export function addOperatorRoutes({ app, connections, send, fail, operator, memo
     }
   }
 
-  async function findDeletion(operator: OperatorApi, { params }: FastifyRequest) {
-    const answer = await operator.findDeletion((params as { id: string }).id)
+  async function findDeletion({ operator, request }: Asked) {
+    const answer = await operator.findDeletion((request.params as { id: string }).id)
     return answer.kind === 'refused' ? refused(answer) : ok(JSON.stringify(answer.status))
   }
 
-  async function sync(operator: OperatorApi, { raw, params, query }: FastifyRequest, reply: FastifyReply) {
+  async function sync({ operator, request: { raw, params, query }, reply, trace }: Asked) {
     const { name: audience } = params as { name: string }
     const unknown = operator.refuseAudience(audience)
     if (unknown !== undefined) return refused(unknown)
@@ -95,7 +106,7 @@ export function addOperatorRoutes({ app, connections, send, fail, operator, memo
       }
     }
     try {
-      const answer = await operator.sync({ ...asked, audience, lines: lines() })
+      const answer = await operator.sync({ ...asked, audience, lines: lines(), trace })
       if (answer.kind === 'cut_short') return damage ?? pieces.answer()
       if (answer.kind === 'refused') return refused(answer)
       const { syncId, received } = answer
@@ -105,9 +116,9 @@ export function addOperatorRoutes({ app, connections, send, fail, operator, memo
     }
   }
 
-  app.post(deletionsPath, guarded(deleteUsers))
-  app.get(deletionPath, guarded(findDeletion))
-  app.post(syncsPath, guarded(sync))
+  app.post(deletionsPath, guarded(deletionsPath, deleteUsers))
+  app.get(deletionPath, guarded(deletionPath, findDeletion))
+  app.post(syncsPath, guarded(syncsPath, sync))
 }
 
 const bearerPattern = /^bearer[ \t]+(\S+)[ \t]*$/i

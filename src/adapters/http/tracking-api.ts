@@ -4,7 +4,6 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { OperatorApi } from '../../core/operator-api.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings.ts'
-import { traceContextIn, traceIdOf } from '../../core/trace/context.ts'
 import type { TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { TrackingApi } from '../../core/tracking-api.ts'
 import { type Answer, accepted, ok, problem, refused } from './answers.ts'
@@ -15,6 +14,7 @@ import { createReservation } from './memory.ts'
 import { openApiDocument } from './openapi.ts'
 import { addOperatorRoutes } from './operator-api.ts'
 import { documentPath, ingestPaths, methodsOf, settingsPath } from './paths.ts'
+import { createTakeTraced } from './traced.ts'
 import { headerKeyOf, queryKeyOf } from './write-key.ts'
 
 interface Deps {
@@ -45,12 +45,14 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   const onAnswer = ({ code }: Answer): void => metrics.collectorAnswers.inc({ code })
   const server = createHttpServer({ ...deps, limits, onAnswer, methodsOf })
   const { app, connections, send, fail, start, stop } = server
+  const takeTraced = createTakeTraced(tracer, fail)
 
   /** Undefined: the sender has gone. */
   async function take(
     { raw, query }: FastifyRequest,
     reply: FastifyReply,
-    { type, trace }: { type: CallType | undefined; trace?: TraceContext },
+    type: CallType | undefined,
+    trace: TraceContext | undefined,
   ): Promise<Answer | undefined> {
     const receivedAt = clock.now()
     const memory = createReservation(api)
@@ -75,28 +77,9 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     }
   }
 
-  /** The same, as a part of the trace that the sender names, or else one that begins here. */
-  async function takeTraced(tracer: Tracer, path: string, ...[request, reply, how]: Parameters<typeof take>) {
-    const facts = { 'http.request.method': 'POST', 'http.route': path }
-    const parent = traceContextIn(request.raw.headers)
-    const span = tracer.start({ name: `POST ${path}`, kind: 'server', facts, parent })
-    try {
-      const answer = await take(request, reply, { ...how, trace: span.context })
-      if (answer === undefined) span.end({}, 'gone')
-      else span.end({ 'http.response.status_code': answer.status }, answer.status < 500 ? undefined : answer.code)
-      return answer
-    } catch (error) {
-      span.end({}, 'internal_error')
-      fail(request, reply, error, { traceId: traceIdOf(span.context) })
-      return undefined
-    }
-  }
-
   for (const { path, type } of ingestPaths) {
     app.post(path, (request, reply) => {
-      const taken =
-        tracer === undefined ? take(request, reply, { type }) : takeTraced(tracer, path, request, reply, { type })
-      taken.then(
+      takeTraced(path, { request, reply }, trace => take(request, reply, type, trace)).then(
         answer => answer && send(request, reply, answer),
         error => fail(request, reply, error),
       )
@@ -106,7 +89,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     const { writeKey } = request.params
     send(request, reply, api.isWriteKey(writeKey) ? settingsFor(writeKey) : unknownKey())
   })
-  addOperatorRoutes({ ...server, operator: deps.operator, memory: api, maxBodyBytes, limits, clock })
+  addOperatorRoutes({ ...server, takeTraced, operator: deps.operator, memory: api, maxBodyBytes, limits, clock })
   const document = ok(JSON.stringify(openApiDocument()))
   app.get(documentPath, (request, reply) => send(request, reply, document))
   return { start, stop }

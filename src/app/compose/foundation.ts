@@ -109,10 +109,10 @@ export async function layFoundation(
 }
 
 /** Only who wants traces loads what makes them: it takes some 25 MB and 0.2 s. */
-async function startTraces({ settings, lifecycle, logger }: Surroundings): Promise<Tracer | undefined> {
+async function startTraces({ settings, lifecycle, logger, metrics }: Surroundings): Promise<Tracer | undefined> {
   if (settings.traces === undefined) return undefined
   const { createTraces } = await import('../../adapters/traces.ts')
-  const { tracer, stop } = createTraces(settings.traces, { version: library.version, clock, logger })
+  const { tracer, stop } = createTraces(settings.traces, { version: library.version, clock, logger, metrics })
   await lifecycle.start({ name: 'traces', stop })
   return tracer
 }

@@ -46,6 +46,11 @@ export const processMetrics = {
     use: 'dashboard',
     labels: { level: ['warn', 'error'] },
   }),
+  spansLost: counter(
+    'hookline_spans_lost_total',
+    'Spans of traces that did not get to where traces are kept: there was no room to hold them, or they could not be sent.',
+    { unit: 'spans', use: 'debug', labels: { reason: ['queue_full', 'not_sent'] } },
+  ),
   clockOffset: gauge(
     'hookline_clock_offset_seconds',
     'How far the machine’s clock has been set since the process started. A step is not followed: restart it when the new time is right.',

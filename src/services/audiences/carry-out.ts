@@ -1,17 +1,21 @@
 import type { Change } from '../../core/audience/change.ts'
 import {
+  type MemberKey,
   type MembershipRecord,
   markKey,
   membershipKey,
   toMarkRecord,
   toMembershipRecord,
 } from '../../core/audience/record.ts'
+import type { Event } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import { traceHeaders } from '../../core/trace/context.ts'
 import type { Shard } from '../partitions/shard.ts'
 import type { Emissions } from './emissions.ts'
 import type { Gate } from './gate.ts'
+import type { InputTrace } from './input-trace.ts'
 import type { Writes } from './writes.ts'
 
 /** Changes of one input at once: the end of a sync may make millions. */
@@ -33,7 +37,12 @@ type MembershipChange = Extract<Change, { kind: 'membership' }>
  * Writes what one input changes: of each change first the identify and, when that is acknowledged, the state; a mark when all before it is
  * acknowledged, and nothing after it before it is. Resolves with false when the partition is not ours any more: then nothing further is written.
  */
-export type CarryOut = (first: IteratorResult<Change>, others: Iterator<Change>, shard: Shard) => Promise<boolean>
+export type CarryOut = (
+  first: IteratorResult<Change>,
+  others: Iterator<Change>,
+  shard: Shard,
+  trace: InputTrace | undefined,
+) => Promise<boolean>
 
 export function createCarryOut({ writes, emissions, gate, events, memberships, topics, metrics }: Deps): CarryOut {
   const recordOf = (shard: Shard, key: string, value: MembershipRecord | undefined): OutgoingRecord => ({
@@ -44,17 +53,27 @@ export function createCarryOut({ writes, emissions, gate, events, memberships, t
     partition: shard.partition,
   })
 
-  async function change({ key, identify, state }: MembershipChange, shard: Shard): Promise<boolean> {
-    if (identify !== undefined) {
-      const event = { key: Buffer.from(key.userId), value: events.encode(identify), headers: {} }
-      if (!(await writes.append(topics.events, event, shard))) return false
-      metrics.audienceEmitted.inc({ destination: key.destination })
-    }
+  async function emit(key: MemberKey, identify: Event, shard: Shard, trace?: InputTrace): Promise<boolean> {
+    const span = trace?.emit(key.destination)
+    const headers = span === undefined ? {} : traceHeaders(span.context)
+    const record = { key: Buffer.from(key.userId), value: events.encode(identify), headers }
+    const isWritten = await writes.append(topics.events, record, shard)
+    span?.end({}, isWritten ? undefined : 'partition_lost')
+    if (isWritten) metrics.audienceEmitted.inc({ destination: key.destination })
+    return isWritten
+  }
+
+  async function change(
+    { key, identify, state }: MembershipChange,
+    shard: Shard,
+    trace?: InputTrace,
+  ): Promise<boolean> {
+    if (identify !== undefined && !(await emit(key, identify, shard, trace))) return false
     const record = recordOf(shard, membershipKey(key), state && toMembershipRecord(state))
     return writes.append(topics.memberships, record, shard)
   }
 
-  return async (first, others, shard) => {
+  return async (first, others, shard, trace) => {
     const changes = new UnderWay(shard)
     for (let next = first; !next.done; next = others.next()) {
       const { value } = next
@@ -62,7 +81,7 @@ export function createCarryOut({ writes, emissions, gate, events, memberships, t
       if (value.kind === 'membership' && value.identify !== undefined) await emissions.turn(shard)
       await changes.atMost(value.kind === 'mark' ? 0 : mostUnderWay - 1)
       if (!(await gate.toStart(shard))) return false
-      if (value.kind === 'membership') changes.start(change(value, shard))
+      if (value.kind === 'membership') changes.start(change(value, shard, trace))
       else
         changes.start(
           writes.append(topics.memberships, recordOf(shard, markKey(value.audience), toMarkRecord(value.mark)), shard),

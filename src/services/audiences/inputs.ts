@@ -6,10 +6,12 @@ import { deadLetterRecord } from '../../core/delivery/carried.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import type { Shard } from '../partitions/shard.ts'
 import type { CarryOut } from './carry-out.ts'
 import type { Gate } from './gate.ts'
+import { type InputTrace, traceInput } from './input-trace.ts'
 import type { Writes } from './writes.ts'
 
 interface Deps {
@@ -17,10 +19,11 @@ interface Deps {
   readonly carryOut: CarryOut
   readonly writes: Writes
   readonly gate: Gate
-  readonly topics: Pick<TopicNames, 'deadLetter'>
+  readonly topics: Pick<TopicNames, 'deadLetter' | 'events'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
+  readonly tracer?: Tracer | undefined
 }
 
 /** A partition that is ours, with its memberships as they are now. */
@@ -105,13 +108,25 @@ export class Inputs {
     const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
     const toWrite = reason === undefined ? first : changes.next()
     if (toWrite.done) return this.#done(open, held, reason ?? 'unchanged')
-    void this.#carryOut(carryOut(toWrite, changes, held.shard), () => this.#done(open, held, reason ?? 'changed'), held)
+    const trace = this.#traceOf(open)
+    const done = (isWritten: boolean): void => {
+      trace?.end(isWritten ? 'changed' : 'partition_lost')
+      if (isWritten) this.#done(open, held, reason ?? 'changed')
+    }
+    void this.#carryOut(carryOut(toWrite, changes, held.shard, trace), done, held)
   }
 
-  async #carryOut(writing: Promise<boolean>, done: () => void, held: Held): Promise<void> {
-    if (!(await writing)) return
-    done()
-    this.goOn(held)
+  /** What the dispatcher reports says only how something ended that is traced already. */
+  #traceOf({ record, input }: OpenInput): InputTrace | undefined {
+    const { tracer, topics } = this.#deps
+    if (tracer === undefined || input.kind === 'outcome') return undefined
+    return traceInput(tracer, { record, input, eventsTopic: topics.events })
+  }
+
+  async #carryOut(writing: Promise<boolean>, done: (isWritten: boolean) => void, held: Held): Promise<void> {
+    const isWritten = await writing
+    done(isWritten)
+    if (isWritten) this.goOn(held)
   }
 
   #done(open: OpenInput, { order, shard }: Held, result: 'changed' | 'unchanged' | IgnoredReason): void {

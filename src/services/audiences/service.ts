@@ -16,6 +16,7 @@ import type {
   ValueCodec,
 } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
 import { showGroup } from '../partitions/group-gauges.ts'
 import { createPartitions } from '../partitions/partitions.ts'
@@ -52,6 +53,7 @@ export interface AudiencesDeps {
   readonly emitPerSecond: () => number
   /** Whether a deletion stops what is about a user; all deletions are known before the start. */
   readonly stops: (about: Stoppable, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 /** Observations and reports in, identify messages and memberships out, until stopped. */

@@ -3,7 +3,7 @@ import { markedAgain, unsuppressed } from '../../core/deletion/marks.ts'
 import { type DeletionRequest, deletesOf, marksOf } from '../../core/deletion/request.ts'
 import { type DeletionRecord, deletionKey, encodeDeletion } from '../../core/deletion/status.ts'
 import type { Event } from '../../core/message/event.ts'
-import type { Clock, LogProducer } from '../../core/ports.ts'
+import type { Clock, LogProducer, RecordHeaders } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { Appending } from './appending.ts'
@@ -14,6 +14,8 @@ export interface DeletionDeps {
   readonly marks: Pick<Marks, 'update'>
   readonly encodeEvent: (event: Event) => Buffer
   readonly encodeInput: (input: AudienceInput) => Buffer
+  /** Of every record that leads to more. */
+  readonly headers?: RecordHeaders | undefined
 }
 
 /**
@@ -22,7 +24,7 @@ export interface DeletionDeps {
  * under the same ids. Rejects when Kafka does not take something; what was taken until then holds.
  */
 export async function carryOutDeletion(
-  { producer, topics, marks, encodeEvent, encodeInput }: DeletionDeps,
+  { producer, topics, marks, encodeEvent, encodeInput, headers = {} }: DeletionDeps,
   request: DeletionRequest,
   record: DeletionRecord,
 ): Promise<void> {
@@ -32,7 +34,7 @@ export async function carryOutDeletion(
   for (const userId of request.userIds) {
     await appending.room()
     const value = encodeInput({ kind: 'forgotten', userId })
-    appending.add(topics.audienceInput, { key: Buffer.from(userId), value, headers: {} })
+    appending.add(topics.audienceInput, { key: Buffer.from(userId), value, headers })
   }
   await appending.ended()
   const value = Buffer.from(encodeDeletion(record))
@@ -41,7 +43,7 @@ export async function carryOutDeletion(
   for (const event of deletesOf(request, record)) {
     await appending.room()
     const key = Buffer.from(event.message.userId as string)
-    appending.add(topics.events, { key, value: encodeEvent(event), headers: {} })
+    appending.add(topics.events, { key, value: encodeEvent(event), headers })
   }
   await appending.ended()
 }

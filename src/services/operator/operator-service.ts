@@ -13,8 +13,19 @@ import {
   type SyncRequest,
   UploadCutShort,
 } from '../../core/operator-api.ts'
-import type { Clock, EventCodec, Logger, LogPositions, LogProducer, TopicReader, ValueCodec } from '../../core/ports.ts'
+import type {
+  Clock,
+  EventCodec,
+  Logger,
+  LogPositions,
+  LogProducer,
+  RecordHeaders,
+  TopicReader,
+  ValueCodec,
+} from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import { traceHeaders } from '../../core/trace/context.ts'
+import type { TraceContext } from '../../core/trace/tracer.ts'
 import { type Refusal, refusal } from '../../core/tracking-api.ts'
 import { assertNever, type Secret } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
@@ -63,14 +74,14 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     }
   }
 
-  async function deleteUsers(input: unknown): Promise<DeletionAnswer> {
+  async function deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer> {
     const parsed = parseDeletionRequest(input, routing())
     if (parsed.kind === 'refused') return refusal(parsed.code, parsed.message)
     const { request } = parsed
     const record = deletionOf(request, clock.id(), clock.now(), routing())
     const encodings = { encodeEvent: deps.codec.encode, encodeInput }
     return asked('deletion', async () => {
-      await carryOutDeletion({ producer, topics, marks, ...encodings }, request, record)
+      await carryOutDeletion({ producer, topics, marks, ...encodings, headers: headersOf(trace) }, request, record)
       const { id, status } = new DeletionTally(record).status()
       const sources = record.sources.map(source => source.id)
       logger.info({ id, users: record.users, suppress: request.suppress, sources }, 'deletion accepted')
@@ -84,11 +95,12 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
       : refusal('unknown_audience', 'No audience in the configuration has this name: see audiences.list.')
   }
 
-  async function sync({ audience: name, mode, allowEmpty, lines }: SyncRequest): Promise<SyncAnswer> {
+  async function sync({ audience: name, mode, allowEmpty, lines, trace }: SyncRequest): Promise<SyncAnswer> {
     const audience = audiences().get(name)
     if (audience === undefined) return refuseAudience(name) as Refusal
     const partitions = async (): Promise<number> => (await deps.positions.ends(topics.audienceInput)).length
-    const writing = { producer, topic: topics.audienceInput, partitions, encodeInput }
+    const headers = headersOf(trace)
+    const writing = { producer, topic: topics.audienceInput, partitions, encodeInput, headers }
     try {
       return await asked('audience sync', async () => {
         const syncId = newSyncId(clock.now(), clock.id(), await newestSync(memberships, name))
@@ -118,6 +130,8 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     stop: () => stopping.abort(),
   }
 }
+
+const headersOf = (trace: TraceContext | undefined): RecordHeaders => (trace === undefined ? {} : traceHeaders(trace))
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {

@@ -2,7 +2,7 @@ import type { Audience } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { createMemberReader } from '../../core/audience/member-line.ts'
 import type { SyncId, SyncMode } from '../../core/audience/sync.ts'
-import type { LogProducer } from '../../core/ports.ts'
+import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
 import { Appending } from './appending.ts'
 
 export interface SyncDeps {
@@ -11,6 +11,8 @@ export interface SyncDeps {
   readonly topic: string
   readonly partitions: () => Promise<number>
   readonly encodeInput: (input: AudienceInput) => Buffer
+  /** Of every record. */
+  readonly headers?: RecordHeaders | undefined
 }
 
 export interface SyncOptions {
@@ -68,7 +70,7 @@ export async function writeSync(
 
 /** Undefined: every line was taken. */
 async function observe(
-  { topic, encodeInput }: SyncDeps,
+  { topic, encodeInput, headers = {} }: SyncDeps,
   lines: AsyncIterable<readonly string[]>,
   { audience: { name: audience, kind }, mode, syncId, signal, onProgress }: SyncOptions,
   writing: { readonly appending: Appending; received: number },
@@ -83,7 +85,7 @@ async function observe(
       signal.throwIfAborted()
       const { userId, value } = member
       const input = encodeInput({ kind: 'observed', audience, userId, value, syncId, mode })
-      writing.appending.add(topic, { key: Buffer.from(userId), value: input, headers: {} })
+      writing.appending.add(topic, { key: Buffer.from(userId), value: input, headers })
       writing.received++
     }
     onProgress?.(writing.received)
@@ -93,12 +95,12 @@ async function observe(
 
 /** Writes what concerns all of an audience. Resolves when all replicas of all partitions have it. */
 export async function toEveryPartition(
-  { producer, topic, partitions, encodeInput }: SyncDeps,
+  { producer, topic, partitions, encodeInput, headers = {} }: SyncDeps,
   input: AudienceInput,
 ): Promise<void> {
   const appending = new Appending(producer)
   const value = encodeInput(input)
   for (let partition = (await partitions()) - 1; partition >= 0; partition--)
-    appending.add(topic, { key: null, value, headers: {}, partition })
+    appending.add(topic, { key: null, value, headers, partition })
   await appending.ended()
 }

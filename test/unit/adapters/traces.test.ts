@@ -1,8 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { mostWaiting } from '../../../src/adapters/traces/batches.ts'
 import { createTraces } from '../../../src/adapters/traces.ts'
 import type { SpanStart } from '../../../src/core/trace/tracer.ts'
+import { countingMetrics } from '../../support/counting-metrics.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { RecordedSpans } from '../../support/recorded-spans.ts'
 import { RecordingLogger } from '../../support/recording-logger.ts'
@@ -99,9 +101,10 @@ describe('sent by OTLP', () => {
   })
 
   /** Takes what is sent, and answers so. */
-  async function receiver(status: number) {
+  async function receiver(given: number) {
     const bodies: { path: string | undefined; body: string }[] = []
     const held: ServerResponse[] = []
+    let status = given
     const server = createServer((request, response) => {
       const pieces: Buffer[] = []
       request.on('data', piece => pieces.push(piece))
@@ -115,6 +118,7 @@ describe('sent by OTLP', () => {
     open.push({
       close() {
         // Final, so that it is not sent again after the test.
+        status = 400
         for (const response of held) response.writeHead(400).end()
         server.close()
       },
@@ -122,36 +126,70 @@ describe('sent by OTLP', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies }
   }
 
+  /** Those of a process, and what it tells of them. */
+  function tracesTo(endpoint: string) {
+    const counts = new Map<string, number>()
+    const logger = new RecordingLogger()
+    const traces = createTraces(
+      { endpoint, sample: 1 },
+      { version: '1', clock, logger, metrics: countingMetrics(counts) },
+    )
+    const lost = () => ({ full: counts.get('spansLost{queue_full}'), unsent: counts.get('spansLost{not_sent}') })
+    return { ...traces, logger, lost }
+  }
+
   it.each(['', '/'])('what is left is sent at the stop, below the endpoint%s', async slash => {
     const { url, bodies } = await receiver(200)
-    const logger = new RecordingLogger()
-    const traces = createTraces({ endpoint: url + slash, sample: 1 }, { version: '1', clock, logger })
+    const traces = tracesTo(url + slash)
     traces.tracer.start(work).end({})
     await traces.stop()
     expect(bodies.map(({ path }) => path)).toEqual(['/v1/traces'])
     expect(bodies[0]?.body).toContain('"name":"work"')
-    expect(logger.lines).toEqual([])
+    expect(traces.logger.lines).toEqual([])
+    expect(traces.lost()).toEqual({ full: 0, unsent: 0 })
   })
 
-  it('what is refused is told, once a minute at most', async () => {
+  it('what is refused is lost: counted, and told', async () => {
     const { url } = await receiver(400)
-    const logger = new RecordingLogger()
-    const traces = createTraces({ endpoint: url, sample: 1 }, { version: '1', clock, logger })
+    const traces = tracesTo(url)
     traces.tracer.start(work).end({})
     traces.tracer.start(work).end({})
     await traces.stop()
-    expect(logger.lines).toEqual([
+    expect(traces.lost()).toEqual({ full: 0, unsent: 2 })
+    expect(traces.logger.lines).toEqual([
       expect.objectContaining({
-        level: 'warn',
-        line: 'spans are not sent: they are lost',
-        fields: expect.objectContaining({ spans: 2 }),
+        ...{ level: 'warn', line: 'spans are lost' },
+        fields: expect.objectContaining({ spans: 2, reason: 'not_sent', error: expect.any(String) }),
       }),
     ])
   })
 
+  it('what there is no room for is lost: counted, and told once a minute with all that was lost since', async () => {
+    const { url } = await receiver(0)
+    const traces = tracesTo(url)
+    const end = (count: number): void => {
+      for (let ended = 0; ended < count; ended++) traces.tracer.start(work).end({})
+    }
+    // One batch is under way, and the receiver says nothing.
+    end(512 + mostWaiting)
+    expect(traces.lost()).toEqual({ full: 0, unsent: 0 })
+    end(3)
+    expect(traces.lost()).toEqual({ full: 3, unsent: 0 })
+    await clock.advance(60_000, async () => undefined)
+    end(1)
+    const told = traces.logger.lines.map(({ line, fields }) => [line, fields['spans'], fields['reason']])
+    expect(told).toEqual([
+      ['spans are lost', 1, 'queue_full'],
+      ['spans are lost', 3, 'queue_full'],
+    ])
+    const stopped = traces.stop()
+    await clock.advance(2_000, async () => undefined)
+    await stopped
+  })
+
   it('a receiver that never answers holds up a stop for two seconds', async () => {
     const { url } = await receiver(0)
-    const traces = createTraces({ endpoint: url, sample: 1 }, { version: '1', clock, logger: new RecordingLogger() })
+    const traces = tracesTo(url)
     traces.tracer.start(work).end({})
     let isStopped = false
     const stopped = traces.stop().then(() => {

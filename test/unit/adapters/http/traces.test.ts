@@ -1,8 +1,9 @@
-import { afterEach, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import { refusal, type TrackingAnswer } from '../../../../src/core/tracking-api.ts'
 import { startCollector } from '../../../support/collector-cases.ts'
 import { RecordedSpans } from '../../../support/recorded-spans.ts'
 import { RecordingLogger } from '../../../support/recording-logger.ts'
+import { operatorKey, ScriptedOperatorApi } from '../../../support/scripted-operator-api.ts'
 import { ScriptedTrackingApi } from '../../../support/scripted-tracking-api.ts'
 import { traceparent } from '../../../support/traceparent.ts'
 
@@ -70,4 +71,55 @@ it('a bug: the log has the trace', async () => {
 it('without traces nothing is taken along', async () => {
   const { spans, trace } = await exchange({ traceparent: traceparent('a') }, undefined, false)
   expect([spans, trace]).toEqual([[], undefined])
+})
+
+describe('a request of an operator', () => {
+  /** One request; `operator` undefined: that API is off. */
+  async function ask(path: string, init: RequestInit = {}, operator: ScriptedOperatorApi | undefined = undefined) {
+    const spans = new RecordedSpans(0)
+    const logger = new RecordingLogger()
+    const server = await startCollector(new ScriptedTrackingApi(), {
+      ...{ logger, tracer: spans.tracer },
+      ...(operator !== undefined && { operator }),
+    })
+    open.push(server.stop)
+    const headers = { authorization: `Bearer ${operatorKey}`, traceparent: traceparent('a'), ...init.headers }
+    await (await fetch(`${server.url}${path}`, { ...init, headers })).text()
+    return { spans: spans.all, logger }
+  }
+
+  it.each<[string, string, string, RequestInit, number, boolean]>([
+    ['a deletion', 'POST', '/v1/regulations', { body: '{}' }, 202, true],
+    ['a question', 'GET', '/v1/regulations/d-1', {}, 200, false],
+    ['a sync', 'POST', '/v1/audiences/Shoppers/syncs', { body: 'ada' }, 202, true],
+    ['one that is refused', 'POST', '/v1/audiences/nobody/syncs', { body: 'ada' }, 404, false],
+    ['one without the key', 'GET', '/v1/regulations/d-1', { headers: { authorization: 'Bearer x' } }, 401, false],
+  ])('%s is a span; what follows from it is told which', async (_, method, path, init, status, leadsOn) => {
+    const operator = new ScriptedOperatorApi()
+    const { spans } = await ask(path, { method, ...init }, operator)
+    const route = path.replace(/(?<=regulations\/).+/, ':id').replace(/(?<=audiences\/)\w+/, ':name')
+    expect(spans).toEqual([
+      expect.objectContaining({
+        ...{ name: `${method} ${route}`, kind: 'server', traceId: 'a'.repeat(32), parent: 'a'.repeat(16) },
+        ...{ links: [], hasFailed: false },
+        facts: { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status },
+      }),
+    ])
+    const [{ traceId, spanId }] = spans as [(typeof spans)[number]]
+    const told = { traceparent: `00-${traceId}-${spanId}-01`, tracestate: undefined }
+    expect(operator.traces).toEqual(leadsOn ? [told] : [])
+  })
+
+  it('while that API is off', async () => {
+    const { spans } = await ask('/v1/regulations/d-1')
+    expect(spans.map(({ facts }) => facts['http.response.status_code'])).toEqual([404])
+  })
+
+  it('a bug: the log has the trace', async () => {
+    const operator = new ScriptedOperatorApi()
+    operator.findDeletion = () => Promise.reject(new Error('a bug'))
+    const { spans, logger } = await ask('/v1/regulations/d-1', {}, operator)
+    expect(spans[0]?.facts['error.type']).toBe('internal_error')
+    expect(logger.lines.map(({ fields }) => [fields['error'], fields['traceId']])).toEqual([['a bug', 'a'.repeat(32)]])
+  })
 })

@@ -8,6 +8,7 @@ import { createOperatorService, type OperatorService } from '../../../../src/ser
 import { destinationOf, sourceOf } from '../../../support/deliveries.ts'
 import { OperatorHarness, topics } from '../../../support/operator-harness.ts'
 import { RecordingLogger } from '../../../support/recording-logger.ts'
+import { traceparent } from '../../../support/traceparent.ts'
 
 const destinations = [destinationOf()]
 const directory = audienceDirectory({
@@ -138,5 +139,31 @@ describe('a sync', () => {
   it('is to be sent again when Kafka does not take it', async () => {
     harness.log.unwritable.add(topics.audienceInput)
     expect(await sync(listOf(['ada']))).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+  })
+})
+
+describe('what operators ask for names its trace to whoever goes on with it', () => {
+  const trace = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
+  const headersOn = (topic: string) => [
+    ...new Set(harness.log.records(topic).map(({ headers }) => JSON.stringify(headers))),
+  ]
+
+  it('a sync: its observations and its end', async () => {
+    await sync(listOf(['ada', 'bob']), { trace })
+    expect(harness.inputsTold().length).toBeGreaterThan(2)
+    expect(headersOn(topics.audienceInput)).toEqual([JSON.stringify(trace)])
+  })
+
+  it('a deletion: its delete messages and what audiences are to forget, not what is kept', async () => {
+    await harness.during(service.deleteUsers({ userIds: ['ada'] }, trace))
+    expect(headersOn(topics.audienceInput)).toEqual([JSON.stringify(trace)])
+    expect(headersOn(topics.events)).toEqual([JSON.stringify(trace)])
+    expect([...headersOn(topics.deletions), ...headersOn(topics.suppressions)].join()).not.toContain('traceparent')
+  })
+
+  it('nothing without traces', async () => {
+    await sync(listOf(['ada']))
+    await deleteUsers({ userIds: ['ada'] })
+    expect([...headersOn(topics.audienceInput), ...headersOn(topics.events)]).toEqual(['{}', '{}'])
   })
 })

@@ -1,0 +1,53 @@
+import type { AudienceInput } from '../../core/audience/input.ts'
+import type { LogRecord } from '../../core/ports.ts'
+import { traceContextIn } from '../../core/trace/context.ts'
+import type { Span, Tracer } from '../../core/trace/tracer.ts'
+
+/** The trace of one input that something is written for. */
+export interface InputTrace {
+  /** An identify that is written for it. */
+  emit(destination: string): Span
+  /** All of it is written, or another process goes on with it. */
+  end(result: 'changed' | 'partition_lost'): void
+}
+
+/**
+ * An input begins a trace of its own, linked to the request that wrote it: a list has millions of them, and they take as long as the
+ * pace of identify messages lets them. So does each identify of what concerns a whole audience; those of one user are a part of their input.
+ */
+export function traceInput(
+  tracer: Tracer,
+  { record, input, eventsTopic }: { record: LogRecord; input: AudienceInput; eventsTopic: string },
+): InputTrace {
+  const { topic, partition, offset, headers } = record
+  const span = tracer.start({
+    name: `process ${topic}`,
+    kind: 'consumer',
+    facts: {
+      'messaging.system': 'kafka',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': topic,
+      'messaging.destination.partition.id': String(partition),
+      'messaging.kafka.offset': offset,
+      'hookline.input': input.kind,
+      ...('audience' in input && { 'hookline.audience': input.audience }),
+    },
+    follows: traceContextIn(headers),
+  })
+  const place = 'userId' in input ? { parent: span.context } : { follows: span.context }
+  return {
+    emit: destination =>
+      tracer.start({
+        name: `send ${eventsTopic}`,
+        kind: 'producer',
+        facts: {
+          'messaging.system': 'kafka',
+          'messaging.operation.type': 'send',
+          'messaging.destination.name': eventsTopic,
+          'hookline.destination': destination,
+        },
+        ...place,
+      }),
+    end: result => span.end({}, result === 'changed' ? undefined : result),
+  }
+}
