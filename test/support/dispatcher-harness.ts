@@ -2,7 +2,7 @@ import { encodeMarks, type Mark } from '../../src/core/deletion/marks.ts'
 import { createRouting } from '../../src/core/delivery/route.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { Message } from '../../src/core/message/message.ts'
-import type { CallResult, EventCodec, LogProducer, RecordHeaders, WebhookCall } from '../../src/core/ports.ts'
+import type { CallResult, LogProducer, RecordHeaders, WebhookCall } from '../../src/core/ports.ts'
 import type { CanarySettings, DeliverySettings, Destination } from '../../src/core/settings.ts'
 import { tiersOf, topicNames } from '../../src/core/topics.ts'
 import type { Tracer } from '../../src/core/trace/tracer.ts'
@@ -10,6 +10,7 @@ import { type DurationMs, durationMs, type EpochMs, Secret } from '../../src/cor
 import { createMarks, type Marks } from '../../src/services/deletion/marks.ts'
 import { createDispatcherService, type DispatcherService } from '../../src/services/dispatcher/service.ts'
 import { countingMetrics } from './counting-metrics.ts'
+import { JsonEventCodec } from './json-codec.ts'
 import { ManualClock } from './manual-clock.ts'
 import type { MemoryFollower } from './memory-follower.ts'
 import { type MemoryConsumer, MemoryLog } from './memory-log.ts'
@@ -43,34 +44,6 @@ export const destination = (id: string, override: Partial<Destination> = {}): De
   ...override,
 })
 
-/** Events as JSON: `schema:<id>` needs a schema first, what is not JSON cannot be decoded. */
-class JsonCodec implements EventCodec {
-  readonly known = new Set<number>()
-  registryIsDown = false
-
-  encode(event: Event): Buffer {
-    return Buffer.from(JSON.stringify(event))
-  }
-
-  decode(value: Buffer): ReturnType<EventCodec['decode']> {
-    const text = value.toString()
-    const schemaId = Number(/^schema:(\d+):/.exec(text)?.[1] ?? 0)
-    if (schemaId > 0 && !this.known.has(schemaId)) return { kind: 'schema_needed', schemaId }
-    try {
-      return { kind: 'event', event: JSON.parse(text.replace(/^schema:\d+:/, '')) as Event }
-    } catch {
-      return { kind: 'undecodable', detail: 'not JSON' }
-    }
-  }
-
-  async learn(schemaId: number): Promise<boolean> {
-    if (this.registryIsDown) throw new Error('registry is down')
-    if (schemaId === 404) return false
-    this.known.add(schemaId)
-    return true
-  }
-}
-
 interface Options {
   readonly destinations?: readonly Destination[]
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
@@ -85,7 +58,7 @@ export class DispatcherHarness {
   readonly clock = new ManualClock()
   readonly log = new MemoryLog(this.clock)
   readonly topics = topicNames('hookline')
-  readonly codec = new JsonCodec()
+  readonly codec = new JsonEventCodec()
   readonly calls: { call: WebhookCall; at: EpochMs }[] = []
   readonly counts = new Map<string, number>()
   destinations: readonly Destination[]

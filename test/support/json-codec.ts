@@ -1,4 +1,5 @@
-import type { DecodedValue, ValueCodec } from '../../src/core/ports.ts'
+import type { Event } from '../../src/core/message/event.ts'
+import type { Decoded, DecodedValue, EventCodec, ValueCodec } from '../../src/core/ports.ts'
 
 /** Values as JSON: what begins with `schema:<id>:` needs a schema first (404: nobody has it), what is not JSON cannot be decoded. */
 export class JsonValueCodec<Value> implements ValueCodec<Value> {
@@ -25,5 +26,27 @@ export class JsonValueCodec<Value> implements ValueCodec<Value> {
     if (schemaId === 404) return false
     this.known.add(schemaId)
     return true
+  }
+}
+
+/** The same for events. */
+export class JsonEventCodec implements EventCodec {
+  readonly #values = new JsonValueCodec<Event>()
+
+  set registryIsDown(isDown: boolean) {
+    this.#values.registryIsDown = isDown
+  }
+
+  encode(event: Event): Buffer {
+    return Buffer.from(JSON.stringify(event))
+  }
+
+  decode(value: Buffer): Decoded {
+    const read = this.#values.decode(value)
+    return read.kind === 'value' ? { kind: 'event', event: read.value } : read
+  }
+
+  learn(schemaId: number): Promise<boolean> {
+    return this.#values.learn(schemaId)
   }
 }

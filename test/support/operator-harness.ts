@@ -12,31 +12,17 @@ import {
 import { noMark, type SyncId, syncId } from '../../src/core/audience/sync.ts'
 import { decodeMarks, type UserMarks } from '../../src/core/deletion/marks.ts'
 import { type Event, partitionFor } from '../../src/core/message/event.ts'
-import type { EventCodec, LogRecord, TopicReader, ValueCodec } from '../../src/core/ports.ts'
+import type { LogRecord, TopicReader } from '../../src/core/ports.ts'
 import { topicNames } from '../../src/core/topics.ts'
 import type { JsonText } from '../../src/core/units.ts'
 import { createMarks } from '../../src/services/deletion/marks.ts'
+import { JsonEventCodec, JsonValueCodec } from './json-codec.ts'
 import { ManualClock } from './manual-clock.ts'
 import { MemoryLog } from './memory-log.ts'
 import { silent } from './silent-logger.ts'
 
 export const topics = topicNames('hookline')
 const partitions = 2
-
-/** Values as JSON: commands do not care. */
-const jsonCodec = <Value>(): ValueCodec<Value> => ({
-  encode: value => Buffer.from(JSON.stringify(value)),
-  decode: bytes => {
-    const text = bytes.toString()
-    return text === 'damaged' ? { kind: 'undecodable', detail: text } : { kind: 'value', value: JSON.parse(text) }
-  },
-  learn: async () => false,
-})
-const eventCodec: EventCodec = {
-  encode: event => Buffer.from(JSON.stringify(event)),
-  decode: bytes => ({ kind: 'event', event: JSON.parse(bytes.toString()) as Event }),
-  learn: async () => false,
-}
 
 /** An installation in memory, for what operators do to it. */
 export class OperatorHarness {
@@ -59,9 +45,9 @@ export class OperatorHarness {
       producer,
       reader: this.reader(),
       positions: { ends, committed: async (_group, topic) => this.committed?.() ?? ends(topic) },
-      events: async () => eventCodec,
-      inputs: async () => jsonCodec<AudienceInput>(),
-      memberships: async () => jsonCodec<MembershipRecord>(),
+      events: async () => new JsonEventCodec(),
+      inputs: async () => new JsonValueCodec<AudienceInput>(),
+      memberships: async () => new JsonValueCodec<MembershipRecord>(),
       marks: async () => {
         await marks.start()
         return marks
@@ -127,7 +113,7 @@ export class OperatorHarness {
   }
 
   #write(topic: string, key: string, partition: number, value: MembershipRecord | undefined): void {
-    const bytes = value === undefined ? null : jsonCodec<MembershipRecord>().encode(value)
+    const bytes = value === undefined ? null : new JsonValueCodec<MembershipRecord>().encode(value)
     this.log.producer().append(topic, { key: Buffer.from(key), value: bytes, headers: {}, partition }, () => {})
     this.log.poll()
   }

@@ -67,7 +67,7 @@ describe('what is visited', () => {
     harness.log.write(topics.memberships, Buffer.from('damaged'), 'foreign')
     expect(await visited()).toEqual([])
     harness.log.write(topics.memberships, Buffer.from('damaged'), '["Shoppers","ada","crm"]')
-    await expect(visited()).rejects.toThrow(/hookline\.audience-memberships\/\d\/\d cannot be read: damaged/)
+    await expect(visited()).rejects.toThrow(/hookline\.audience-memberships\/\d\/\d cannot be read: not JSON/)
   })
 })
 
