@@ -47,9 +47,9 @@ export const ofMixtures: readonly Scenario[] = [
   {
     ...replicated,
     name: 'mixed',
-    shows: 'two at once of: a process, a broker, the links or an endpoint spoilt, eight times; retries under way',
+    shows: 'two at once of: a process, a broker, the links or an endpoint spoilt, six times; retries under way',
     behindProxy: true,
-    faults: times(8, pairOfFaults(withRetries)),
+    faults: times(6, pairOfFaults(withRetries)),
     // A breaker that has opened lets a probe through each 30 s, and what it has deferred waits as long again.
     limits: { duplicates: 'counted', recoveryMs: 60_000 },
   },
