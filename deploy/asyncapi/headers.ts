@@ -100,6 +100,15 @@ export const eventHeaders: Readonly<Record<string, Header>> = {
   tracestate: { description: 'Beside traceparent: what vendors say of the trace.', examples: ['vendor=1'] },
 }
 
+/** Left out where there are no traces. */
+export const inputHeaders: Readonly<Record<string, Header>> = {
+  traceparent: {
+    description: 'The request that wrote the input (W3C Trace Context), to which what comes of it is linked.',
+    examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+  },
+  tracestate: { description: 'Beside traceparent: what vendors say of the trace.', examples: ['vendor=1'] },
+}
+
 export const suppressionHeaders: Readonly<Record<string, Header>> = {
   write: { description: 'Tells a writer its own records when it reads the topic.', examples: ['4f1c6e0a'] },
 }

@@ -3,6 +3,7 @@ import {
   deadLetterHeaders,
   eventHeaders,
   headersSchema,
+  inputHeaders,
   leastOfDeadLetters,
   retryHeaders,
   suppressionHeaders,
@@ -104,6 +105,7 @@ export const messages = {
       examples: ['u-17'],
       nullable: true,
     },
+    headers: headersSchema(inputHeaders),
   }),
   membership: avro('hookline.audience-memberships-value', {
     title: 'A membership, or the mark of an audience',

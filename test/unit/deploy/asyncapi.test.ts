@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import ajvModule from 'ajv'
 import avsc from 'avsc'
-import { parse } from 'yaml'
+import { syncId } from '../../../src/core/audience/sync.ts'
 import { rejectedRecord } from '../../../src/core/collector/rejected-record.ts'
 import { encodeMarks } from '../../../src/core/deletion/marks.ts'
 import {
@@ -23,29 +21,14 @@ import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
 import { tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { MarkWrites } from '../../../src/services/deletion/mark-writes.ts'
+import { toEveryPartition } from '../../../src/services/operator/sync.ts'
+import { ajv, at, document, type Json, messageOf, read } from '../../support/asyncapi.ts'
 import { carriedOf, duration, recordOf, start } from '../../support/deliveries.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { checkout } from '../../support/pages.ts'
 import { ScriptedProducer } from '../../support/scripted-producer.ts'
 import { traceparent } from '../../support/traceparent.ts'
 
 /* schemas/asyncapi.yaml against the specification of AsyncAPI, and against what the code writes. */
-
-/** A part of the document; whoever knows that it is no mapping casts it. */
-interface Json {
-  readonly [name: string]: Json
-}
-
-const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
-const document = parse(read('schemas/asyncapi.yaml')) as Json
-const ajv = new ajvModule.Ajv({ logger: false, strict: false, allErrors: true })
-
-/** What a reference within the document stands for. */
-const at = (pointer: string): Json | undefined =>
-  pointer
-    .replace(/^#\//, '')
-    .split('/')
-    .reduce<Json | undefined>((node, name) => node?.[name], document)
 
 function referencesIn(node: unknown): readonly string[] {
   if (typeof node !== 'object' || node === null) return []
@@ -53,7 +36,6 @@ function referencesIn(node: unknown): readonly string[] {
 }
 
 const channels = Object.entries(document['channels'] as Json)
-const messageOf = (name: string): Json => at(`#/components/messages/${name}`) as Json
 
 describe('the document', () => {
   it('is one of AsyncAPI 3.0, Kafka bindings included', () => {
@@ -159,6 +141,22 @@ describe('headers are those that the code writes', () => {
     const mark = { source: undefined, deletedAt: start, isSuppressed: true }
     void writes.update('u-17', () => [mark])
     expectHeaders('suppression', producer.records('t'))
+  })
+
+  it('audienceInput', async () => {
+    const producer = new ScriptedProducer()
+    const traced = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
+    const ended = { kind: 'sync_ended', audience: 'Shoppers', syncId: syncId(1), mode: 'full' } as const
+    const written = [traced, undefined].map(headers =>
+      toEveryPartition(
+        { producer, topic: 't', partitions: async () => 1, encodeInput: () => Buffer.of(), headers },
+        ended,
+      ),
+    )
+    await new Promise(resolve => setImmediate(resolve))
+    producer.answer()
+    await Promise.all(written)
+    expectHeaders('audienceInput', producer.records('t'))
   })
 
   it('event, put back', () => {
