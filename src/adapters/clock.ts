@@ -8,7 +8,7 @@ const longestTimerMs = 2 ** 31 - 1
 
 /** One for the process: all that is told of one moment has the same time. */
 export const systemTime = createSteadyTime({
-  wall: Date.now,
+  wall: () => Date.now(),
   monotonic: () => performance.now(),
   uptime: () => uptime() * 1_000,
 })
