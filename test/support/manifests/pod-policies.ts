@@ -121,8 +121,7 @@ export const podPolicies: readonly Policy[] = [
   containerPolicy(
     'last-words',
     'why it ended shows in the status of the pod',
-    container =>
-      (container as { terminationMessagePolicy?: string }).terminationMessagePolicy === 'FallbackToLogsOnError',
+    ({ terminationMessagePolicy }) => terminationMessagePolicy === 'FallbackToLogsOnError',
   ),
   containerPolicy('probe-ports', 'a probe of a port that is not there fails for ever', container =>
     probes(container).every(probe => probe === undefined || portNames(container).includes(probe.httpGet?.port)),

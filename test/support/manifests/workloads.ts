@@ -13,6 +13,7 @@ export interface Container {
   ports?: { name?: string; containerPort: number; hostPort?: number }[]
   env?: { name: string; value?: string; valueFrom?: object }[]
   envFrom?: object[]
+  terminationMessagePolicy?: string
   volumeMounts?: { name: string; mountPath: string; subPath?: string; readOnly?: boolean }[]
   lifecycle?: { preStop?: { sleep?: { seconds: number }; exec?: object } }
 }
