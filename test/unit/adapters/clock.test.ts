@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/adapters/clock.ts'
 
 const hour = 3_600_000
 
-afterEach(() => jest.restoreAllMocks())
+afterEach(() => void jest.restoreAllMocks())
 
 describe('the clock of the process', () => {
   it.each([hour, -hour])('does not follow the machine’s when that is set by %d ms', step => {
