@@ -1,5 +1,5 @@
 import { type Examined, quantile, some } from './examined.ts'
-import { type Call, isSuccess } from './ledger.ts'
+import { type Call, isSuccess, statusOf } from './ledger.ts'
 
 export interface AttemptLimits {
   /** After its time an attempt may come so much later. */
@@ -22,15 +22,15 @@ export interface AttemptEvidence {
 }
 
 /** Two clocks, each read in whole milliseconds, and the time that an end takes to be seen at the other side. */
-const earlyMs = 50
+const seenLateMs = 50
 
 /** Whether the attempts of each message came when they were due, and not all of them at once. */
 export function judgeAttempts({ destination, calls, schedule, limits, patience }: AttemptEvidence): Examined {
   const own = calls.filter(call => call.destination === destination)
   const retries = [...Map.groupBy(own, ({ id }) => id).values()].flatMap(tries => retriesIn(tries, schedule))
-  const early = retries.filter(({ late }) => late < -earlyMs * patience)
+  const early = retries.filter(({ late }) => late < -seenLateMs * patience)
   const late = retries.filter(each => each.late > limits.lateMs * patience)
-  const atOnce = mostAtOnce(own)
+  const atOnce = mostAtOnce(own, seenLateMs * patience)
   const perSecond = mostPerSecond(own)
   const times = retries.map(each => each.late)
   const failures: string[] = []
@@ -72,12 +72,15 @@ function retriesIn(tries: readonly Call[], schedule: readonly number[]): readonl
 const told = ({ id, number, late }: Retry): string => `attempt ${number} of ${id} by ${Math.abs(Math.round(late))} ms`
 const seconds = (ms: number): string => (ms / 1_000).toFixed(2)
 
-/** How many calls were under way at most. One without an end has been from its beginning on. */
-function mostAtOnce(calls: readonly Call[]): number {
+/**
+ * How many calls were under way at most. One without an end has been from its beginning on; where the caller has given up, its next call may
+ * come in before it shows that the one before is over.
+ */
+function mostAtOnce(calls: readonly Call[], lateMs: number): number {
   const steps = calls
-    .flatMap(({ at, endedAt = Number.POSITIVE_INFINITY }) => [
+    .flatMap(({ at, answer, endedAt = Number.POSITIVE_INFINITY }) => [
       { at, by: 1 },
-      { at: endedAt, by: -1 },
+      { at: statusOf(answer) === undefined ? endedAt - lateMs : endedAt, by: -1 },
     ])
     // Who ends in the moment in which another begins has made room for it.
     .toSorted((a, b) => a.at - b.at || a.by - b.by)

@@ -76,6 +76,16 @@ const cases: readonly Case[] = [
     measured: /at most 2 at once and 3 in a second$/,
   },
   {
+    name: 'who has given up is seen to go after the next has come',
+    evidence: { calls: [call('a', 0, 'hang', 5_000), call('b', 1, 'hang', 5_001), call('c', 4_960)] },
+    measured: /at most 2 at once/,
+  },
+  {
+    name: 'but not long after',
+    evidence: { calls: [call('a', 0, 'hang', 5_000), call('b', 1, 'hang', 5_001), call('c', 4_940)] },
+    failures: [/3 calls at once/],
+  },
+  {
     name: 'a call without an end goes on for ever',
     evidence: { calls: [{ ...call('a', 0), endedAt: undefined as never }, call('b', 9_000), call('c', 9_001)] },
     failures: [/3 calls at once/],
