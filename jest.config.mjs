@@ -20,7 +20,7 @@ const project = (displayName, base = shared) => ({
 export default {
   projects: [
     project('unit'),
-    project('property'),
+    project('property', { ...shared, setupFiles: ['./test/support/fixed-seed.ts'] }),
     project('contract', withKafka),
     project('integration', withKafka),
     project('e2e', withKafka),
