@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { mostWaiting } from '../../../src/adapters/traces/batches.ts'
 import { createTraces } from '../../../src/adapters/traces.ts'
 import type { SpanStart } from '../../../src/core/trace/tracer.ts'
+import { Conditions } from '../../support/conditions.ts'
 import { countingMetrics } from '../../support/counting-metrics.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { RecordedSpans } from '../../support/recorded-spans.ts'
@@ -104,6 +105,7 @@ describe('sent by OTLP', () => {
   async function receiver(given: number) {
     const bodies: { path: string | undefined; body: string }[] = []
     const held: ServerResponse[] = []
+    const changes = new Conditions()
     let status = given
     const server = createServer((request, response) => {
       const pieces: Buffer[] = []
@@ -112,8 +114,10 @@ describe('sent by OTLP', () => {
         bodies.push({ path: request.url, body: Buffer.concat(pieces).toString() })
         if (status > 0) response.writeHead(status).end('{}')
         else held.push(response)
+        changes.changed()
       })
     })
+    const arrived = (count: number): Promise<void> => changes.until(() => bodies.length === count)
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     open.push({
       close() {
@@ -123,7 +127,7 @@ describe('sent by OTLP', () => {
         server.close()
       },
     })
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies }
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies, arrived }
   }
 
   /** Those of a process, and what it tells of them. */
@@ -165,7 +169,7 @@ describe('sent by OTLP', () => {
   })
 
   it('what there is no room for is lost: counted, and told once a minute with all that was lost since', async () => {
-    const { url } = await receiver(0)
+    const { url, arrived } = await receiver(0)
     const traces = tracesTo(url)
     const end = (count: number): void => {
       for (let ended = 0; ended < count; ended++) traces.tracer.start(work).end({})
@@ -183,18 +187,20 @@ describe('sent by OTLP', () => {
       ['spans are lost', 3, 'queue_full'],
     ])
     const stopped = traces.stop()
+    await arrived(1 + mostWaiting / 512)
     await clock.advance(2_000, async () => undefined)
     await stopped
   })
 
   it('a receiver that never answers holds up a stop for two seconds', async () => {
-    const { url } = await receiver(0)
+    const { url, arrived } = await receiver(0)
     const traces = tracesTo(url)
     traces.tracer.start(work).end({})
     let isStopped = false
     const stopped = traces.stop().then(() => {
       isStopped = true
     })
+    await arrived(1)
     await clock.advance(1_999, async () => undefined)
     expect(isStopped).toBe(false)
     await clock.advance(1, async () => undefined)
