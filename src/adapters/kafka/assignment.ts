@@ -89,4 +89,9 @@ export async function offsetOf(
   return Number(offset)
 }
 
+/** Where to go on when the log has nothing at a position (any more): within the log, as near as can be. */
+export function nearest(position: number, beginning: number, end: number): number {
+  return Math.min(Math.max(position, beginning), end)
+}
+
 const isSame = (a: TopicPartition) => (b: TopicPartition) => a.topic === b.topic && a.partition === b.partition

@@ -7,6 +7,7 @@ import {
   isKept,
   type Membership,
   membershipOf,
+  nearest,
   offsetOf,
 } from './assignment.ts'
 import { codeOfThrown, KafkaError } from './errors.ts'
@@ -245,9 +246,4 @@ function rejoinNeeded(): Error {
 
 function ended({ groupId }: ConsumerGroup): KafkaError {
   return new KafkaError(`consumer of ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
-}
-
-/** Where to go on when the log has nothing at a position (any more): within the log, as near as can be. */
-export function nearest(position: number, beginning: number, end: number): number {
-  return Math.min(Math.max(position, beginning), end)
 }

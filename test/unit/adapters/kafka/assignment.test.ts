@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { assignmentChange, isKept, type Membership } from '../../../../src/adapters/kafka/assignment.ts'
+import { assignmentChange, isKept, type Membership, nearest } from '../../../../src/adapters/kafka/assignment.ts'
 import type { ConsumerGroup } from '../../../../src/adapters/kafka/internals.ts'
 import type { OwnedPartition } from '../../../../src/adapters/kafka/partitions.ts'
 
@@ -91,4 +91,14 @@ describe('what a join changes', () => {
     const leaderless = { ...group(1), cluster: { fetchTopicsOffset: async () => [] } } as unknown as ConsumerGroup
     await expect(assignmentChange(leaderless, [], undefined)).rejects.toThrow('no leader is known for topic/2')
   })
+})
+
+it.each([
+  { position: 3, expected: 5 },
+  { position: 5, expected: 5 },
+  { position: 7, expected: 7 },
+  { position: 9, expected: 9 },
+  { position: 12, expected: 9 },
+])('a log from 5 to 9 is gone on with at $expected from $position', ({ position, expected }) => {
+  expect(nearest(position, 5, 9)).toBe(expected)
 })

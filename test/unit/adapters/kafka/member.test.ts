@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { nearest } from '../../../../src/adapters/kafka/member.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { settle, setUp } from './one-member.ts'
 
@@ -177,14 +176,4 @@ it('waiting for a settled group ends with the join, or with the time', async () 
   const tooLate = member.untilSettled(durationMs(1_000))
   await clock.advance(1_000, settle)
   expect(await tooLate).toBeUndefined()
-})
-
-it.each([
-  { position: 3, expected: 5 },
-  { position: 5, expected: 5 },
-  { position: 7, expected: 7 },
-  { position: 9, expected: 9 },
-  { position: 12, expected: 9 },
-])('a log from 5 to 9 is gone on with at $expected from $position', ({ position, expected }) => {
-  expect(nearest(position, 5, 9)).toBe(expected)
 })
