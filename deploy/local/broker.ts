@@ -44,7 +44,7 @@ export interface Broker {
 
 /**
  * Starts one real Kafka broker from Kafka's own jars and resolves when it answers.
- * @throws when no Java fits, the port is in use, or it does not come up within a minute (the message ends with the end of its log).
+ * @throws when no Java fits, the port is in use, or it does not come up within three minutes (the message ends with the end of its log).
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const search = await findJava()

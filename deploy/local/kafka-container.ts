@@ -14,7 +14,7 @@ const clientPort = 9093
 const dataInside = '/var/lib/kafka/data'
 const daemonTimeoutMs = 10_000
 const pullTimeoutMs = 3 * 60_000
-const startTimeoutMs = 60_000
+const startTimeoutMs = 180_000
 
 export interface KafkaContainerOptions {
   readonly image?: string | undefined
@@ -34,7 +34,7 @@ export interface KafkaContainer {
 
 /**
  * Starts a broker in a container when a Docker daemon answers and has the image, or gets it within three minutes.
- * @throws when the container does not start or its broker does not answer within a minute.
+ * @throws when the container does not start or its broker does not answer within three minutes.
  */
 export async function tryKafkaContainer(options: KafkaContainerOptions): Promise<Attempt<KafkaContainer>> {
   const { image = stockImage } = options

@@ -42,7 +42,7 @@ export const registryIsCached = (): boolean => existsSync(directory())
 
 /**
  * Starts a schema registry, Apicurio fetched with Maven (142 MB the first time), and resolves when it answers.
- * @throws when no Java fits, the port is in use, or it does not come up within a minute (the message ends with the end of its log).
+ * @throws when no Java fits, the port is in use, or it does not come up within three minutes (the message ends with the end of its log).
  */
 export async function startRegistry(options: RegistryOptions): Promise<Registry> {
   const search = await findJava()

@@ -23,6 +23,6 @@ const main = new URL('drive.ts', import.meta.url).pathname
 
 /** Lets an SDK make its calls, in a process of its own; resolves with them when all are sent. */
 export async function runSdk(name: string, { url, writeKey }: Place): Promise<readonly Call[]> {
-  const { stdout } = await promisify(execFile)(process.execPath, [main, name, url, writeKey], { timeout: 30_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, [main, name, url, writeKey], { timeout: 150_000 })
   return JSON.parse(stdout)
 }
