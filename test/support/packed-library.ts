@@ -46,7 +46,7 @@ export async function installPacked({ withDependencies = false } = {}): Promise<
     const ended = await run(process.execPath, args, {
       cwd: folder,
       env: { ...env, PATH: process.env['PATH'] },
-      timeout: 30_000,
+      timeout: 150_000,
     }).then(
       output => ({ code: 0, ...output }),
       (error: { code: number; stdout: string; stderr: string }) => error,
