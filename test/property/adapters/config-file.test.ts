@@ -32,7 +32,8 @@ function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>)
   const found = (textOf(content) ?? '').split('\n')[line - 1]
   const place = column >= 1 && found !== undefined && column <= found.length + 1 ? [] : [`no place: ${line}:${column}`]
   const missing = Object.entries({ path, message, hint }).flatMap(([name, told]) => (told ? [] : [`no ${name}`]))
-  const own = ownWords(`${message} ${hint}`)
+  // A key is told as it was written, but a broken document has keys that were none.
+  const own = `${ownWords(`${message} ${hint}`)} ${message.startsWith('is no valid YAML') ? path : ''}`
   const told = secrets.filter(secret => own.includes(secret)).map(secret => `tells ${secret}: ${own}`)
   return [...place, ...missing, ...told]
 }
