@@ -1,42 +1,39 @@
-import { createConsumer } from '../../adapters/kafka/consumer.ts'
 import { createProducer } from '../../adapters/kafka/producer.ts'
 import { createChosenTransport } from '../../adapters/webhook/choose.ts'
-import type { LogConsumer, LogProducer } from '../../core/ports.ts'
+import type { LogProducer } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import { createDispatcherService } from '../../services/dispatcher/service.ts'
 import type { Foundation, RunningPart } from './foundation.ts'
+import { createGroupConsumer } from './group-consumer.ts'
 
 /** The shortest tier is 10 s, and the retry topics have most of the partitions: they are asked less often. */
 const maxWait = { dispatcher: durationMs(100), retries: durationMs(500) }
+const onLoss = 'records gone before they were read: retention is too short, or the log was cut'
 
 /** Events to webhooks. Resolves when both groups have been joined. */
 export async function startDispatcher(foundation: Foundation): Promise<RunningPart> {
-  const { settings, live, lifecycle, metrics, logger, onFatal, clock, topics, kafka } = foundation
+  const { settings, live, lifecycle, metrics, clock, topics } = foundation
   const transport = await createChosenTransport(settings.delivery.transport, {
     network: () => live().network,
     timeout: settings.delivery.timeout,
     clock,
   })
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
-  const consumerOf = (group: keyof typeof maxWait, groupId: string, names: readonly string[]): LogConsumer =>
-    createConsumer({
-      ...{ kafka, groupId, topics: names, clock, logger, onFatal, maxWait: maxWait[group] },
-      onCommit: result => metrics.commits.inc({ group, result }),
-      onPositionLost: loss => {
-        logger.error(loss, 'records gone before they were read: retention is too short, or the log was cut')
-        metrics.positionsLost.inc({ topic: loss.topic }, Math.max(0, loss.to - loss.from))
-      },
-    })
   // Every tier that exists, so that a changed schedule strands nothing.
   const tiers = foundation.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
   // There from the start: a rule sees no increase in what appears as more than 0.
-  for (const topic of [topics.events, ...tiers]) metrics.positionsLost.inc({ topic }, 0)
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
   const attemptProducer = await startAttemptProducer(foundation)
   const dispatcher = createDispatcherService({
     ...{ ...foundation, attemptProducer },
-    live: consumerOf('dispatcher', topics.dispatcherGroup, [topics.events]),
-    retries: consumerOf('retries', topics.retriesGroup, tiers),
+    live: createGroupConsumer(foundation, {
+      ...{ group: 'dispatcher', groupId: topics.dispatcherGroup, topics: [topics.events] },
+      ...{ maxWait: maxWait.dispatcher, onLoss },
+    }),
+    retries: createGroupConsumer(foundation, {
+      ...{ group: 'retries', groupId: topics.retriesGroup, topics: tiers },
+      ...{ maxWait: maxWait.retries, onLoss },
+    }),
     transport,
     encodeInput: foundation.inputCodec.encode,
     delivery: settings.delivery,

@@ -15,7 +15,7 @@ interface Membership {
 
 /** A member of one of our groups, whose commits and losses are counted. */
 export function createGroupConsumer(
-  { kafka, clock, logger, metrics, onFatal }: Foundation,
+  { kafka, clock, logger, metrics, onFatal }: Pick<Foundation, 'kafka' | 'clock' | 'logger' | 'metrics' | 'onFatal'>,
   { group, groupId, topics, maxWait, onLoss }: Membership,
 ): LogConsumer {
   // There from the start: a rule sees no increase in what appears as more than 0.
