@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { Conditions } from './conditions.ts'
+import { HttpEndpoint } from './http-endpoint.ts'
 
 interface Told {
   readonly userId: string
@@ -24,17 +23,16 @@ export class AudienceReceiver {
   /** What a message is answered with. */
   answer: (userId: string) => number = () => 200
   readonly #conditions = new Conditions()
-  readonly #server = createServer((request, response) => void this.#take(request, response))
+  readonly #endpoint = new HttpEndpoint((request, response) => this.#take(request, response))
 
   static async started(): Promise<AudienceReceiver> {
     const created = new AudienceReceiver()
-    created.#server.keepAliveTimeout = 120_000
-    await once(created.#server.listen(0, '127.0.0.1'), 'listening')
+    await created.#endpoint.start()
     return created
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`
+    return `${this.#endpoint.url}/hooks`
   }
 
   /** Who is in it, as far as this endpoint knows. */
@@ -47,16 +45,12 @@ export class AudienceReceiver {
     return this.#conditions.until(condition)
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close')
-    this.#server.close()
-    this.#server.closeAllConnections()
-    await closed
+  close(): Promise<void> {
+    return this.#endpoint.close()
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = (await json(request).catch(() => undefined)) as Told | undefined
-    if (body === undefined) return
+    const body = (await json(request)) as Told
     this.calls++
     const status = this.answer(body.userId)
     if (status === 200) this.#note(String(request.headers['x-message-id']), body)

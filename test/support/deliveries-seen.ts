@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Conditions } from './conditions.ts'
+import { HttpEndpoint } from './http-endpoint.ts'
 
 /** A request that came in. Times are milliseconds of one monotonic clock. */
 export interface Seen {
@@ -18,7 +18,7 @@ export class DeliveriesSeen {
   readonly delivered = new Set<string>()
   readonly #latencyMs: (count: number) => number
   readonly #conditions = new Conditions()
-  readonly #server = createServer((request, response) => void this.#take(request, response))
+  readonly #endpoint = new HttpEndpoint((request, response) => this.#take(request, response))
 
   private constructor(latencyMs: (count: number) => number) {
     this.#latencyMs = latencyMs
@@ -27,13 +27,12 @@ export class DeliveriesSeen {
   /** @param latencyMs how long the n-th request waits for its answer. */
   static async started(latencyMs: (count: number) => number): Promise<DeliveriesSeen> {
     const created = new DeliveriesSeen(latencyMs)
-    created.#server.keepAliveTimeout = 120_000
-    await once(created.#server.listen(0, '127.0.0.1'), 'listening')
+    await created.#endpoint.start()
     return created
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`
+    return `${this.#endpoint.url}/hooks`
   }
 
   /** Every request after the first for the same message, with that first one. */
@@ -51,11 +50,8 @@ export class DeliveriesSeen {
     return this.#conditions.until(condition)
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close')
-    this.#server.close()
-    this.#server.closeAllConnections()
-    await closed
+  close(): Promise<void> {
+    return this.#endpoint.close()
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {

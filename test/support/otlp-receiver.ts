@@ -1,6 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { Conditions } from './conditions.ts'
+import { HttpEndpoint } from './http-endpoint.ts'
 
 /** A span as OTLP over HTTP has it in JSON, with its attributes as one object. */
 export interface SentSpan {
@@ -33,33 +34,31 @@ export class OtlpReceiver {
   /** What requests had as headers. */
   readonly headers: Readonly<Record<string, unknown>>[] = []
   readonly #changes = new Conditions()
-  readonly #server = createServer((request, response) => {
-    const pieces: Buffer[] = []
-    request.on('data', piece => pieces.push(piece))
-    request.on('end', () => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-      this.headers.push(request.headers)
-      this.#take(JSON.parse(Buffer.concat(pieces).toString()) as Sent)
-    })
-  })
+  readonly #endpoint = new HttpEndpoint((request, response) => this.#answer(request, response))
 
   static async started(): Promise<OtlpReceiver> {
     const receiver = new OtlpReceiver()
-    await new Promise<void>(resolve => receiver.#server.listen(0, '127.0.0.1', resolve))
+    await receiver.#endpoint.start()
     return receiver
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this.#endpoint.url
   }
 
   until(condition: () => boolean): Promise<void> {
     return this.#changes.until(condition)
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise(resolve => this.#server.close(resolve))
+  close(): Promise<void> {
+    return this.#endpoint.close()
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const sent = (await json(request)) as Sent
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    this.headers.push(request.headers)
+    this.#take(sent)
   }
 
   #take({ resourceSpans }: Sent): void {
