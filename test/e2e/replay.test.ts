@@ -74,50 +74,44 @@ describe('replay with the real dispatcher', () => {
     const metrics = await service.metrics()
     expect(metrics.get('hookline_dead_letters_total{destination="crm",reason="http_4xx"}')).toBe(40)
     expect(await service.stop()).toBe(0)
-  }, 60_000)
+  })
 
   it.each([
     ['SIGKILL', null],
     ['SIGTERM', 1],
-  ] as const)(
-    '%s in the middle and run again: nothing lost, nothing under a second id',
-    async (signal, exitCode) => {
-      const { crm, shop, pipeline, service } = await started([404, 200])
-      await pipeline.send(trackEvents(60))
-      await untilGivenUp(pipeline, 60)
+  ] as const)('%s in the middle and run again: nothing lost, nothing under a second id', async (signal, exitCode) => {
+    const { crm, shop, pipeline, service } = await started([404, 200])
+    await pipeline.send(trackEvents(60))
+    await untilGivenUp(pipeline, 60)
 
-      const child = spawn(process.execPath, [program, 'replay', '--rate', '20', '--config', pipeline.configFile], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
-      const exited = once(child, 'exit')
-      let printed = ''
-      child.stdout.on('data', (text: Buffer) => (printed += text))
-      await until(async () => ((await pipeline.read(pipeline.topics.retry(tier))).length >= 5 ? true : undefined))
-      child.kill(signal)
-      expect((await exited)[0]).toBe(exitCode)
-      if (exitCode === 1) expect(printed).toMatch(/\d+ put back\n$/)
+    const child = spawn(process.execPath, [program, 'replay', '--rate', '5', '--config', pipeline.configFile], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const exited = once(child, 'exit')
+    let printed = ''
+    child.stdout.on('data', (text: Buffer) => (printed += text))
+    await until(async () => ((await pipeline.read(pipeline.topics.retry(tier))).length >= 5 ? true : undefined))
+    child.kill(signal)
+    expect((await exited)[0]).toBe(exitCode)
+    if (exitCode === 1) expect(printed).toMatch(/\d+ put back\n$/)
 
-      const { total, replayed } = await replay(pipeline)
-      expect(replayed).toBe(total)
-      expect(total).toBeGreaterThan(0)
-      await crm.untilDelivered(60)
-      await until(async () => {
-        const delivered = (await service.metrics()).get(
-          'hookline_deliveries_total{destination="crm",result="delivered"}',
-        )
-        return delivered === (await pipeline.read(pipeline.topics.retry(tier))).length ? true : undefined
-      })
-      // At most what was under way: at this rate one or two.
-      expect(crm.duplicates).toBeLessThanOrEqual(exitCode === 1 ? 0 : 3)
-      expect([...crm.successes.keys()].toSorted()).toEqual(
-        trackEvents(60)
-          .map(({ message }) => message.messageId)
-          .toSorted(),
-      )
-      expect(shop.requests).toHaveLength(60)
-      expect(await standing(pipeline)).toEqual([])
-      expect(await service.stop()).toBe(0)
-    },
-    60_000,
-  )
+    const { total, replayed } = await replay(pipeline)
+    expect(replayed).toBe(total)
+    expect(total).toBeGreaterThan(0)
+    await crm.untilDelivered(60)
+    await until(async () => {
+      const delivered = (await service.metrics()).get('hookline_deliveries_total{destination="crm",result="delivered"}')
+      return delivered === (await pipeline.read(pipeline.topics.retry(tier))).length ? true : undefined
+    })
+    // At most what was under way: at this rate one, and a few where Kafka is slow.
+    expect(crm.duplicates).toBeLessThanOrEqual(exitCode === 1 ? 0 : 3)
+    expect([...crm.successes.keys()].toSorted()).toEqual(
+      trackEvents(60)
+        .map(({ message }) => message.messageId)
+        .toSorted(),
+    )
+    expect(shop.requests).toHaveLength(60)
+    expect(await standing(pipeline)).toEqual([])
+    expect(await service.stop()).toBe(0)
+  })
 })
