@@ -6,6 +6,7 @@ import {
   appendAll,
   consumer,
   eventually,
+  growTo,
   kafka,
   newTopic,
   numbered,
@@ -82,10 +83,9 @@ describe('what is fetched', () => {
 
   it('partitions that a topic gets are found', async () => {
     const topic = await newTopic()
-    const admin = await plainAdmin()
     const recorder = new Recorder()
     await consumer([topic], { kafka: kafka(), metadataMaxAgeMs: 100 }).start(recorder)
-    await admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })
+    await growTo(2, topic)
     await recorder.until(() => recorder.events.includes('assigned 1@0'))
     expect(recorder.events).toEqual(['assigned 0@0', 'assigned 1@0'])
   })

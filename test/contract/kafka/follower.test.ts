@@ -8,6 +8,7 @@ import {
   afterwards,
   append,
   appendAll,
+  growTo,
   kafka,
   newTopic,
   numbered,
@@ -99,8 +100,7 @@ describe('a follower', () => {
   it('finds partitions that were added', async () => {
     const topic = await newTopic()
     const followed = await follow(topic, { metadataMaxAgeMs: 300 })
-    const admin = await plainAdmin()
-    await admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })
+    await growTo(2, topic)
     await append(producer(), topic, { value: Buffer.from('second'), partition: 1 })
     await followed.until(() => followed.values.includes('second'))
   })

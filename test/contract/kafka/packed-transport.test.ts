@@ -64,7 +64,7 @@ describe('a script', () => {
   it('DEBUG=analytics tells what Kafka says too (B4.2)', async () => {
     const place = newEventsPlace([`127.0.0.1:${await freePorts(1)}`])
     await place.registerSchema()
-    await consumer.write('debug.mjs', script(place.options, 'exitTimeoutMs: 300'))
+    await consumer.write('debug.mjs', script(place.options, 'exitTimeoutMs: 5_000'))
     const { stderr } = await consumer.node('debug.mjs', { DEBUG: 'analytics' })
     expect(stderr).toMatch(/^analytics: kafkajs: .*ECONNREFUSED/m)
   })

@@ -97,9 +97,16 @@ describe('positions', () => {
     await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '4' }] })
     const groupId = await groupAt(topic, from)
     const losses: LostPosition[] = []
+    const { promise: lost, resolve } = Promise.withResolvers<void>()
+    const onPositionLost = (loss: LostPosition): void => {
+      losses.push(loss)
+      resolve()
+    }
     const recorder = new Recorder()
-    const one = consumer([topic], { groupId, onPositionLost: loss => losses.push(loss) })
+    const one = consumer([topic], { groupId, onPositionLost })
     await one.start(recorder)
+    // The end is looked for by the first fetch: what comes before that is passed over too.
+    await lost
     await append(producer(), topic, { value: Buffer.from('new') })
     await recorder.until(() => recorder.values.includes('new'))
     expect(recorder.values).toEqual([...values, 'new'])

@@ -4,7 +4,7 @@ import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { silent } from '../../support/silent-logger.ts'
-import { append, appendAll, kafka, newTopic, plainAdmin, producer, uniqueName } from './support.ts'
+import { append, appendAll, growTo, kafka, newTopic, plainAdmin, producer, uniqueName } from './support.ts'
 
 async function contents(topic: string): Promise<LogRecord[]> {
   const records: LogRecord[] = []
@@ -51,8 +51,7 @@ describe('where a record goes', () => {
     const topic = await newTopic({ partitions: 1 })
     const to = producer()
     await append(to, topic)
-    const admin = await plainAdmin()
-    await admin.createPartitions({ topicPartitions: [{ topic, count: 4 }] })
+    await growTo(4, topic)
     // kafkajs's view of the topic is as old as its last look; until then it knows no partition 3, and must say so.
     await expect(append(to, topic, { partition: 3 })).rejects.toEqual(failure('UNANSWERED', true))
     await append(producer(), topic, { partition: 3 })

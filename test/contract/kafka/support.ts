@@ -80,6 +80,16 @@ export function producer(options: Partial<ProducerDeps> = {}): LogProducer {
   return created
 }
 
+/** Resolves when the broker tells of so many partitions: it hears of them after whoever has asked for them. */
+export async function growTo(count: number, topic: string): Promise<void> {
+  const admin = await plainAdmin()
+  await admin.createPartitions({ topicPartitions: [{ topic, count }] })
+  await eventually(
+    () => admin.fetchTopicMetadata({ topics: [topic] }),
+    ({ topics }) => topics[0]?.partitions.length === count,
+  )
+}
+
 /** Resolves when the record is stored. */
 export function append(to: LogProducer, topic: string, record: Partial<OutgoingRecord> = {}): Promise<void> {
   return new Promise((resolve, reject) => {
