@@ -63,8 +63,8 @@ onLinux('the benchmark in small', () => {
     const withDead = await healthyPassages(bench, transport, plan, 1)
     expect(withDead).toHaveLength(1_125)
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
-    // Waiting for a place takes seconds where an undisturbed event takes milliseconds.
-    expect(quantile(withDead, 0.75) / quantile(without, 0.75)).toBeLessThan(20)
+    // Who waits for a place waits for more than two seconds; an undisturbed event takes milliseconds, also where other tests take turns.
+    expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 1_500))
   })
 
   it('client: everything arrives, at a lower price than with the other library', async () => {
