@@ -104,6 +104,8 @@ export async function startPipeline(config: Change, brokers = process.env['KAFKA
     log: async () =>
       (await readFile(logFile, 'utf8'))
         .split('\n')
+        // What stands behind the last end of a line is being written.
+        .slice(0, -1)
         .filter(Boolean)
         .map(line => JSON.parse(line)),
     close: async () => {
