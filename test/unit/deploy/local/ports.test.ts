@@ -1,13 +1,14 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
 import { assertFree, freePorts, isFree } from '../../../../deploy/local/ports.ts'
 
 describe('a port of the loopback interface', () => {
   it('is free when nobody listens there', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
+    // Of those that no outgoing connection is given.
+    const port = await freePorts(1)
+    const server = createServer().listen(port, '127.0.0.1')
     await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
     expect(await isFree(port)).toBe(false)
     await expect(assertFree(port, 'Kafka')).rejects.toThrow(
       `Kafka cannot listen on 127.0.0.1:${port}: the port is in use`,
