@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals'
+import { createEventCodec } from '../../../src/adapters/avro.ts'
+import { normaliseEvent } from '../../../src/core/message/event.ts'
+import { epochMs } from '../../../src/core/units.ts'
+import { type BadKind, badKinds } from '../../chaos/record-load.ts'
+import { eventOf } from '../../support/deliveries.ts'
+import { eventsTopic, MemoryRegistry } from '../../support/memory-registry.ts'
+
+const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: { monotonic: () => 0 } })
+const event = eventOf()
+const madeAs = (kind: BadKind, chance = 'a'): Buffer | null => badKinds[kind].value(event, codec, Buffer.from(chance))
+
+/** What becomes of it in the codec and in the normalisation; `event`: nothing is wrong with its bytes. */
+function fateOf(value: Buffer | null): string {
+  if (value === null) return 'null'
+  const decoded = codec.decode(value, epochMs(0))
+  if (decoded.kind !== 'event') return decoded.kind
+  if (decoded.event.canonical) return `event of ${decoded.event.sourceId}`
+  return normaliseEvent(decoded.event, () => 'id').kind
+}
+
+describe('records that are no events', () => {
+  it.each<[kind: BadKind, fate: string]>([
+    ['JSON and not Avro', 'undecodable'],
+    ['random bytes', 'undecodable'],
+    ['random bytes behind a good schema', 'undecodable'],
+    ['cut short', 'undecodable'],
+    ['a schema that nobody knows', 'schema_needed'],
+    ['empty', 'undecodable'],
+    ['null', 'null'],
+    ['an unknown source', 'event of nobody'],
+    ['no name of the event', 'rejected'],
+  ])('%s: %s', (kind, fate) => expect(fateOf(madeAs(kind))).toBe(fate))
+
+  it('are made of a good one', () => expect(fateOf(codec.encode(event))).toMatch(/^event of (?!nobody)/))
+
+  it('have random bytes by chance', () => {
+    expect(madeAs('random bytes', 'a')).not.toEqual(madeAs('random bytes', 'b'))
+  })
+})
