@@ -1,10 +1,8 @@
-import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { shownPanels } from '../support/dashboards.ts'
-import { createAdminClient, until } from '../support/kafka-admin.ts'
+import { until } from '../support/kafka-admin.ts'
 import { type LivePrometheus, startPrometheus } from '../support/live-prometheus.ts'
 import { type ObservedService, startObserved } from '../support/observed-service.ts'
-import { trackEvents } from '../support/pipeline.ts'
 import { nameOf, recordings } from '../support/prometheus-rules.ts'
 
 /** Then the test says what there is no data for. */
@@ -15,7 +13,8 @@ let prometheus: LivePrometheus
 
 beforeAll(async () => {
   observed = await startObserved()
-  prometheus = await startPrometheus(observed.target)
+  prometheus = await startPrometheus()
+  await prometheus.scrape({ instance: 'observed', job: 'hookline', address: observed.target })
 }, 120_000)
 afterAll(async () => {
   await prometheus?.close()
@@ -59,7 +58,7 @@ async function without(asked: readonly Asked[]): Promise<readonly Asked[]> {
 describe('a real Prometheus that scrapes the real service', () => {
   it('fires nothing while all is well', async () => {
     await until(async () => ((await prometheus.query('hookline_build_info')).length > 0 ? true : undefined))
-    await until(async () => ((await prometheus.firing()).size === 0 ? true : undefined))
+    await until(async () => ((await prometheus.active()).every(({ state }) => state !== 'firing') ? true : undefined))
   }, 30_000)
 
   it('has data for every query of every dashboard and for every recording rule', async () => {
@@ -78,48 +77,4 @@ describe('a real Prometheus that scrapes the real service', () => {
     })
     expect(waiting.map(({ name }) => name)).toEqual([])
   }, 90_000)
-
-  it('fires what it should, and clears it', async () => {
-    const { pipeline } = observed
-    await underLoad(() =>
-      fires('DeliveriesGivenUp', 'DestinationFailing', 'EndpointGone', 'EndpointRefused', 'InputRefused'),
-    )
-
-    await writeFile(pipeline.configFile, '{ "kafka": ')
-    await until(() => fires('ConfigRefused'))
-    await observed.configure()
-    await until(() => clears('ConfigRefused'))
-
-    const admin = await createAdminClient()
-    try {
-      await admin.setTopicConfig(pipeline.topics.deadLetter, { 'max.message.bytes': '10' })
-      await underLoad(() => fires('NotReady', 'TopicUnwritable'))
-      await admin.setTopicConfig(pipeline.topics.deadLetter, {})
-      await until(() => clears('NotReady', 'TopicUnwritable'))
-
-      await observed.service.stop()
-      await until(() => fires('Down'))
-      await pipeline.send(trackEvents(20, 'lost'))
-      await admin.deleteRecords(pipeline.topics.events, [0, 1, 2, 3])
-      await observed.restart()
-      await until(() => clears('Down'))
-      await until(() => fires('RecordsLost'))
-    } finally {
-      await admin.close()
-    }
-  }, 120_000)
 })
-
-const named = (names: readonly string[]): readonly string[] => names.map(name => `Hookline${name}`)
-
-/** True when all of these fire. */
-async function fires(...names: readonly string[]): Promise<true | undefined> {
-  const firing = await prometheus.firing()
-  return named(names).every(name => firing.has(name)) || undefined
-}
-
-/** True when none of these fires. */
-async function clears(...names: readonly string[]): Promise<true | undefined> {
-  const firing = await prometheus.firing()
-  return !named(names).some(name => firing.has(name)) || undefined
-}

@@ -52,8 +52,11 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
         ]),
       )
     },
-    deleteRecords: (topic, partitions) =>
-      admin.deleteTopicRecords({ topic, partitions: partitions.map(partition => ({ partition, offset: '-1' })) }),
+    deleteRecords: async (topic, partitions) => {
+      // kafkajs looks for the leaders before it has asked anybody: this makes it ask.
+      await admin.fetchTopicOffsets(topic)
+      await admin.deleteTopicRecords({ topic, partitions: partitions.map(partition => ({ partition, offset: '-1' })) })
+    },
     close: () => admin.disconnect(),
   }
 }

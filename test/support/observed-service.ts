@@ -1,24 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePorts } from '../../deploy/local/ports.ts'
-import type { RunningService } from '../../deploy/local/service-process.ts'
 import { selfSigned } from './certificates.ts'
 import { Ledger } from './ledger.ts'
-import { type Pipeline, startPipeline, trackEvents } from './pipeline.ts'
+import { startPipeline, trackEvents } from './pipeline.ts'
 
 /** A service with endpoints of every sort, under a little load that touches whatever can be measured. */
 export interface ObservedService {
-  readonly pipeline: Pipeline
-  /** The one that runs now. */
-  readonly service: RunningService
-  /** Runs again, after it was stopped. */
-  restart(): Promise<void>
   /** Where it is scraped. */
   readonly target: string
   /** Another round of everything. */
   load(): Promise<void>
-  /** Writes the configuration as it was at the start. */
-  configure(): Promise<void>
   close(): Promise<void>
 }
 
@@ -63,19 +55,12 @@ export async function startObserved(): Promise<ObservedService> {
     await closeEndpoints()
     throw error
   })
-  let service = await pipeline.run()
+  const service = await pipeline.run()
   const members = join(pipeline.configFile, '..', 'members.txt')
   let rounds = 0
 
   return {
-    pipeline,
     target,
-    get service() {
-      return service
-    },
-    async restart() {
-      service = await pipeline.run()
-    },
     async load() {
       rounds += 1
       await pipeline.send(trackEvents(5, `round-${rounds}`))
@@ -89,7 +74,6 @@ export async function startObserved(): Promise<ObservedService> {
       await writeFile(members, `user-1\nuser-${rounds + 1}\n`)
       await pipeline.command('audience', 'sync', '--name', 'Shoppers', '--members', members)
     },
-    configure: () => pipeline.configure(configuration),
     async close() {
       await pipeline.close()
       await closeEndpoints()

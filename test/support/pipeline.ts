@@ -35,7 +35,7 @@ export interface Pipeline {
 }
 
 /** What is said of topics is added to what they are anyway. */
-interface Change {
+export interface Change {
   readonly topics?: { readonly partitions: number; readonly replicationFactor: number }
   readonly [key: string]: unknown
 }

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { AlertWatch } from '../../support/alert-watch.ts'
+import { type LivePrometheus, startPrometheus } from '../../support/live-prometheus.ts'
+import { alerts, nameOf } from '../../support/prometheus-rules.ts'
+import { backlog } from './backlog.ts'
+import { crowded } from './crowded.ts'
+import { endpoints } from './endpoints.ts'
+import { Outcomes, playOf } from './fault.ts'
+import { fleet } from './fleet.ts'
+import { outage } from './outage.ts'
+
+/** Those that are tested with made-up series alone (`test/contract/prometheus/rules.test.ts`), and why. */
+const withoutScript: Readonly<Record<string, string>> = {
+  HooklineCommitsRefused:
+    'A broker that is alone refuses the offsets of no group, unless by rights, which ours does not know.',
+  HooklineInternalErrors:
+    'It tells of a bug: whatever fault from outside would lead to it has a name, or would be given one.',
+}
+
+const first = playOf(outage)
+const others = [playOf(endpoints), playOf(backlog), playOf(fleet), playOf(crowded)]
+const faults = [first, ...others].flatMap(play => play.faults)
+const scripted = faults.flatMap(fault => Object.keys(fault.alerts))
+const outcomes = new Outcomes(scripted)
+
+/** Each wait has a limit of its own, which says more; a fault may have to wait for those of the rounds before. */
+const limitMs = 900_000
+
+let prometheus: LivePrometheus
+let watch: AlertWatch
+let playing: Promise<unknown>
+
+beforeAll(async () => {
+  prometheus = await startPrometheus()
+  watch = new AlertWatch(prometheus)
+  const stage = { prometheus, watch, outcomes }
+  // HooklineDown says that nothing at all is scraped: until its turn is over only the first installation may be.
+  const isOver = outcomes.of('HooklineDown').cleared.promise.catch(() => undefined)
+  const scrape: LivePrometheus['scrape'] = target => isOver.then(() => prometheus.scrape(target))
+  const later = { ...stage, prometheus: { ...prometheus, scrape } }
+  playing = Promise.all([first.run(stage), ...others.map(play => play.run(later))])
+}, 60_000)
+
+afterAll(async () => {
+  await playing
+  await watch?.close()
+  await prometheus?.close()
+}, limitMs)
+
+describe('every alert', () => {
+  it('has a script, or a reason why it has none', () => {
+    expect([...scripted, ...Object.keys(withoutScript)].toSorted()).toEqual(alerts.map(nameOf).toSorted())
+  })
+})
+
+describe.each(faults)('$cause', ({ cure, alerts }) => {
+  it.each(Object.keys(alerts))('%s fires', alert => outcomes.of(alert).fired.promise, limitMs)
+
+  it.each(Object.keys(alerts))(`%s clears when ${cure}`, alert => outcomes.of(alert).cleared.promise, limitMs)
+})

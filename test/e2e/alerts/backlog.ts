@@ -1,0 +1,146 @@
+import { writeFile } from 'node:fs/promises'
+import kafkajs from 'kafkajs'
+import type { Event } from '../../../src/core/message/event.ts'
+import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
+import { type AdminClient, createAdminClient } from '../../support/kafka-admin.ts'
+import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
+import { type PassingMembers, startPassingMembers } from '../../support/passing-members.ts'
+import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
+import type { Fault, Installation } from './fault.ts'
+
+const job = 'backlog'
+/** More than half of the seven days that the events topic keeps records for. */
+const agoMs = 4 * 86_400_000
+
+interface Parts {
+  readonly well: ChangingEndpoint
+  readonly refusing: ChangingEndpoint
+  readonly failing: ChangingEndpoint
+}
+
+const configuration = (parts: Parts): Change => ({
+  delivery: { schedule: ['1s'] },
+  sources: Object.keys(parts).map(id => ({ id, writeKey: `${id}-key` })),
+  destinations: Object.entries(parts).map(([id, { url }]) => ({ id, sources: [id], webhooks: [{ url }] })),
+})
+
+/** One process at whose events topic records arrive that were written long ago. */
+class Backlog {
+  readonly pipeline: Pipeline
+  readonly #parts: Parts
+  readonly #admin: AdminClient
+  #members: PassingMembers | undefined
+
+  private constructor(pipeline: Pipeline, parts: Parts, admin: AdminClient) {
+    this.pipeline = pipeline
+    this.#parts = parts
+    this.#admin = admin
+  }
+
+  static async started(prometheus: LivePrometheus): Promise<Backlog> {
+    const [well, refusing, failing] = await Promise.all([0, 1, 2].map(() => ChangingEndpoint.started()))
+    const parts = { well, refusing, failing } as Parts
+    parts.refusing.status = 401
+    parts.failing.status = 500
+    const pipeline = await startPipeline(configuration(parts))
+    const admin = await createAdminClient()
+    // The records come from another cluster, where they have waited: a mirror keeps their time.
+    await admin.setTopicConfig(pipeline.topics.events, { 'message.timestamp.type': 'CreateTime' })
+    await prometheus.scrape({ instance: job, job, address: opsOf(await pipeline.run()) })
+    const started = new Backlog(pipeline, parts, admin)
+    await Promise.all([parts.well.delivers(3), pipeline.send(eventsOf('well', 3))])
+    return started
+  }
+
+  configure(): Promise<void> {
+    return this.pipeline.configure(configuration(this.#parts))
+  }
+
+  /** One for each partition, at least. */
+  async mirror(source: keyof Parts): Promise<void> {
+    const kafka = new kafkajs.Kafka({
+      brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
+      logLevel: kafkajs.logLevel.NOTHING,
+    })
+    const producer = kafka.producer()
+    await producer.connect()
+    const timestamp = String(Date.now() - agoMs)
+    const messages = eventsOf(source, 20).map((event, index) => ({
+      ...{ key: `user-${index}`, value: this.pipeline.codec.encode(event), timestamp },
+    }))
+    await producer.send({ topic: this.pipeline.topics.events, messages })
+    await producer.disconnect()
+  }
+
+  /** What cannot be given up stays where it is: new records in the retry topic, old ones in the events topic. */
+  async block(): Promise<void> {
+    await this.#admin.setTopicConfig(this.pipeline.topics.deadLetter, { 'max.message.bytes': '10' })
+    await Promise.all([this.pipeline.send(eventsOf('failing', 4)), this.mirror('refusing')])
+  }
+
+  async unblock(): Promise<void> {
+    await this.#admin.setTopicConfig(this.pipeline.topics.deadLetter, {})
+  }
+
+  async letPass(): Promise<void> {
+    this.#members = startPassingMembers(this.pipeline.topics.audiencesGroup, this.pipeline.topics.audienceInput)
+  }
+
+  async letNonePass(): Promise<void> {
+    await this.#members?.stop()
+  }
+
+  async close(): Promise<void> {
+    await this.#members?.stop()
+    await this.pipeline.close()
+    await this.#admin.close()
+    await Promise.all(Object.values(this.#parts).map((endpoint: ChangingEndpoint) => endpoint.close()))
+  }
+}
+
+const eventsOf = (source: keyof Parts, count: number): readonly Event[] =>
+  trackEvents(count, `${source}-${performance.now()}`).map(event => ({ ...event, sourceId: source }))
+
+const faults: readonly Fault<Backlog>[] = [
+  {
+    cause: 'records come that are four days old',
+    cure: 'they are done',
+    alerts: { HooklineFirstAttemptsLateFast: {}, HooklineFirstAttemptsLateSlow: {} },
+    begin: backlog => backlog.mirror('well'),
+    end: async () => undefined,
+  },
+  {
+    cause: 'the dead-letter topic takes no records',
+    cure: 'it takes them again',
+    alerts: {
+      HooklineTopicUnwritable: {},
+      HooklineNotReady: { check: 'topics' },
+      HooklinePartitionStalled: {},
+      HooklineRetentionRisk: {},
+      HooklineRetriesOverdue: { tier: '1s' },
+    },
+    begin: backlog => backlog.block(),
+    end: backlog => backlog.unblock(),
+  },
+  {
+    cause: 'the configuration file is cut off in the middle',
+    cure: 'it is whole again',
+    alerts: { HooklineConfigRefused: {} },
+    begin: ({ pipeline }) => writeFile(pipeline.configFile, '{ "kafka": '),
+    end: backlog => backlog.configure(),
+  },
+  {
+    cause: 'members join a group and leave it again and again',
+    cure: 'they do not any more',
+    alerts: { HooklineRebalanceStorm: { group: 'audiences' } },
+    begin: backlog => backlog.letPass(),
+    end: backlog => backlog.letNonePass(),
+  },
+]
+
+/** What befalls records on their way through Kafka. */
+export const backlog: Installation<Backlog> = {
+  job,
+  rounds: [faults],
+  open: prometheus => Backlog.started(prometheus),
+}

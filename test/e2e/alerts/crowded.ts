@@ -1,0 +1,112 @@
+import type { RunningService } from '../../../deploy/local/service-process.ts'
+import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
+import { until } from '../../support/kafka-admin.ts'
+import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
+import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
+import { startThrottle, type Throttle } from '../../support/throttle.ts'
+import type { Fault, Installation } from './fault.ts'
+
+const job = 'crowded'
+/** With five webhooks each, all of them called: more labels than a process has series for. */
+const many = 1_300
+const few = 2
+/** Much to show, and later a process that stands still most of the time: seconds between two scrapes. */
+const every = 5
+
+const configuration = ({ url }: ChangingEndpoint, destinations: number): Change => ({
+  // The calls go to one host and are not what this is about.
+  delivery: { perHost: 512, transport: 'undici' },
+  destinations: Array.from({ length: destinations }, (_, destination) => ({
+    id: `d${destination}`,
+    sources: ['web'],
+    webhooks: Array.from({ length: 5 }, (_, webhook) => ({ url: `${url}/${destination}/${webhook}` })),
+  })),
+})
+
+/** One process, and destinations without end. */
+class Crowded {
+  readonly #pipeline: Pipeline
+  readonly #endpoint: ChangingEndpoint
+  readonly #prometheus: LivePrometheus
+  #service: RunningService | undefined
+  #throttle: Throttle | undefined
+
+  private constructor(pipeline: Pipeline, endpoint: ChangingEndpoint, prometheus: LivePrometheus) {
+    this.#pipeline = pipeline
+    this.#endpoint = endpoint
+    this.#prometheus = prometheus
+  }
+
+  static async started(prometheus: LivePrometheus): Promise<Crowded> {
+    const endpoint = await ChangingEndpoint.started()
+    const crowded = new Crowded(await startPipeline(configuration(endpoint, few)), endpoint, prometheus)
+    await crowded.#start()
+    return crowded
+  }
+
+  /** One message for each destination is enough. */
+  async crowd(): Promise<void> {
+    await this.#pipeline.configure(configuration(this.#endpoint, many))
+    await this.#takenOver(many)
+    await this.#pipeline.send(trackEvents(1))
+  }
+
+  /** What is folded stays folded as long as the process lives. */
+  async thin(): Promise<void> {
+    await this.#pipeline.configure(configuration(this.#endpoint, few))
+    await this.#service?.stop()
+    await this.#start()
+  }
+
+  async throttle(): Promise<void> {
+    if (this.#service !== undefined) this.#throttle = startThrottle(this.#service.pid)
+  }
+
+  async release(): Promise<void> {
+    await this.#throttle?.stop()
+  }
+
+  async close(): Promise<void> {
+    await this.#throttle?.stop()
+    await this.#pipeline.close()
+    await this.#endpoint.close()
+  }
+
+  async #takenOver(destinations: number): Promise<void> {
+    await until(async () => {
+      const metrics = await this.#service?.metrics()
+      return metrics?.get('hookline_destinations{state="enabled"}') === destinations ? true : undefined
+    })
+  }
+
+  async #start(): Promise<void> {
+    this.#service = await this.#pipeline.run()
+    await this.#prometheus.scrape({ instance: job, job, address: opsOf(this.#service), every })
+  }
+}
+
+/** What befalls a process that has too much to do, or to show. */
+export const crowded: Installation<Crowded> = {
+  job,
+  rounds: [
+    [
+      {
+        cause: 'there are more destinations than a process has series for',
+        cure: 'they are fewer, and it is started again',
+        alerts: { HooklineSeriesFolded: {} },
+        begin: crowded => crowded.crowd(),
+        end: crowded => crowded.thin(),
+      },
+    ],
+    [
+      {
+        cause: 'a process is let run for a third of the time',
+        cure: 'it may run',
+        alerts: { HooklineEventLoopSaturated: { instance: job } },
+        begin: crowded => crowded.throttle(),
+        end: crowded => crowded.release(),
+      },
+    ],
+  ] satisfies readonly (readonly Fault<Crowded>[])[],
+  open: prometheus => Crowded.started(prometheus),
+}

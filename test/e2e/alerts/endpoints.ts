@@ -1,0 +1,130 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { selfSigned } from '../../support/certificates.ts'
+import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
+import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
+import { type Load, startLoad } from '../../support/load.ts'
+import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
+import type { Fault, Installation } from './fault.ts'
+
+const job = 'endpoints'
+const loopback = { allow: ['127.0.0.0/8'] }
+
+interface Parts {
+  readonly gone: ChangingEndpoint
+  readonly refusing: ChangingEndpoint
+  readonly heart: ChangingEndpoint
+  readonly untrusted: ChangingEndpoint
+}
+
+/** One process with endpoints that are well, under a steady load; each goes wrong in its own way. */
+class Endpoints {
+  readonly all: Parts
+  readonly #pipeline: Pipeline
+  readonly #load: Load
+  #writesNonsense = false
+
+  private constructor(all: Parts, pipeline: Pipeline) {
+    this.all = all
+    this.#pipeline = pipeline
+    this.#load = startLoad(() => this.#round())
+  }
+
+  static async started(prometheus: LivePrometheus): Promise<Endpoints> {
+    const tls = selfSigned()
+    const [gone, refusing, heart] = await Promise.all([0, 1, 2].map(() => ChangingEndpoint.started()))
+    const untrusted = await ChangingEndpoint.started(tls)
+    const all = { gone, refusing, heart, untrusted } as Parts
+    const pipeline = await startPipeline(configuration(all, ['gone', 'refusing', 'heart']))
+    await writeFile(join(dirname(pipeline.configFile), 'ca.pem'), tls.cert)
+    await prometheus.scrape({ instance: job, job, address: opsOf(await pipeline.run()) })
+    const started = new Endpoints(all, pipeline)
+    // Heartbeats begin some seconds after the start.
+    await Promise.all([all.gone.delivers(3), all.heart.delivers(1)])
+    return started
+  }
+
+  /** The destination whose certificate nobody has signed is added; or it is trusted too. */
+  async configure(network: object): Promise<void> {
+    await this.#pipeline.configure(configuration(this.all, ['gone', 'refusing', 'heart', 'untrusted'], network))
+  }
+
+  async writeNonsense(isWritten: boolean): Promise<void> {
+    this.#writesNonsense = isWritten
+  }
+
+  async close(): Promise<void> {
+    await this.#load.stop()
+    await this.#pipeline.close()
+    await Promise.all(Object.values(this.all).map((endpoint: ChangingEndpoint) => endpoint.close()))
+  }
+
+  async #round(): Promise<void> {
+    await this.#pipeline.send(trackEvents(3, `m-${performance.now()}`))
+    if (!this.#writesNonsense) return
+    await this.#pipeline.write(this.#pipeline.topics.events, [{ key: null, value: Buffer.from('{'), headers: {} }])
+  }
+}
+
+const configuration = (all: Parts, ids: readonly (keyof Parts)[], network: object = {}): Change => ({
+  network: { ...loopback, ...network },
+  sources: ['web', 'none'].map(id => ({ id, writeKey: `${id}-key` })),
+  destinations: ids.map(id => ({
+    ...{ id, webhooks: [{ url: all[id].url }] },
+    // Heartbeats are for one destination, whatever else it gets.
+    sources: [id === 'heart' ? 'none' : 'web'],
+  })),
+  canary: { destination: 'heart', every: '1s' },
+})
+
+/** From now on it answers otherwise. */
+const answers =
+  (which: keyof Parts, status: number) =>
+  async ({ all }: Endpoints): Promise<void> => {
+    all[which].status = status
+  }
+
+const faults: readonly Fault<Endpoints>[] = [
+  {
+    cause: 'an endpoint answers 410',
+    cure: 'it is there again',
+    alerts: { HooklineEndpointGone: { destination: 'gone' }, HooklineDeliveriesGivenUp: { destination: 'gone' } },
+    begin: answers('gone', 410),
+    end: answers('gone', 200),
+  },
+  {
+    cause: 'an endpoint answers 401',
+    cure: 'it takes our calls again',
+    alerts: { HooklineDestinationFailing: { destination: 'refusing' } },
+    begin: answers('refusing', 401),
+    end: answers('refusing', 200),
+  },
+  {
+    cause: 'the endpoint of the heartbeats has moved',
+    cure: 'it is back',
+    alerts: { HooklineHeartbeatsLost: {} },
+    begin: answers('heart', 404),
+    end: answers('heart', 200),
+  },
+  {
+    cause: 'the certificate of an endpoint is signed by nobody whom we know',
+    cure: 'it is among those that are trusted',
+    alerts: { HooklineEndpointRefused: { destination: 'untrusted', outcome: 'tls_untrusted' } },
+    begin: endpoints => endpoints.configure({}),
+    end: endpoints => endpoints.configure({ caFile: 'ca.pem' }),
+  },
+  {
+    cause: 'somebody writes what is no event to the events topic',
+    cure: 'nobody does',
+    alerts: { HooklineInputRefused: {} },
+    begin: endpoints => endpoints.writeNonsense(true),
+    end: endpoints => endpoints.writeNonsense(false),
+  },
+]
+
+/** What endpoints and senders do wrong. */
+export const endpoints: Installation<Endpoints> = {
+  job,
+  rounds: [faults],
+  open: prometheus => Endpoints.started(prometheus),
+}

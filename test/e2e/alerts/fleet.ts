@@ -1,0 +1,101 @@
+import type { RunningService } from '../../../deploy/local/service-process.ts'
+import { until } from '../../support/kafka-admin.ts'
+import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
+import { type Load, startLoad } from '../../support/load.ts'
+import { type Change, type Pipeline, startPipeline } from '../../support/pipeline.ts'
+import type { Fault, Installation } from './fault.ts'
+
+const job = 'fleet'
+
+const configuration = (userAgent: string): Change => ({ payload: { userAgent } })
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
+const fromEnvironment = '${TEST_AGENT:-Hookline}'
+
+/** Two processes of one configuration. */
+class Fleet {
+  readonly #pipeline: Pipeline
+  readonly #prometheus: LivePrometheus
+  readonly #services: RunningService[] = []
+  #restarts: Load | undefined
+
+  private constructor(pipeline: Pipeline, prometheus: LivePrometheus) {
+    this.#pipeline = pipeline
+    this.#prometheus = prometheus
+  }
+
+  static async started(prometheus: LivePrometheus): Promise<Fleet> {
+    const fleet = new Fleet(await startPipeline(configuration(fromEnvironment)), prometheus)
+    await Promise.all([fleet.#start(0), fleet.#start(1)])
+    return fleet
+  }
+
+  /** The second process comes back with another environment. */
+  async diverge(): Promise<void> {
+    await this.#services[1]?.stop()
+    await this.#start(1, { TEST_AGENT: 'Another' })
+  }
+
+  /** No environment says anything any more: both take that over while they run. */
+  async agree(): Promise<void> {
+    await this.#pipeline.configure(configuration('Hookline'))
+  }
+
+  async keepRestarting(): Promise<void> {
+    this.#restarts = startLoad(async () => {
+      await this.#services[1]?.stop()
+      await this.#start(1)
+      await this.#isScraped(1)
+    })
+  }
+
+  async stayUp(): Promise<void> {
+    await this.#restarts?.stop()
+  }
+
+  async close(): Promise<void> {
+    await this.#restarts?.stop()
+    await this.#pipeline.close()
+  }
+
+  async #start(index: number, env: NodeJS.ProcessEnv = {}): Promise<void> {
+    const service = await this.#pipeline.run(env)
+    this.#services[index] = service
+    await this.#prometheus.scrape({ instance: `${job}-${index}`, job, address: opsOf(service) })
+  }
+
+  /** The one that runs now: a life that nobody has seen is not counted. */
+  async #isScraped(index: number): Promise<void> {
+    const name = 'process_start_time_seconds'
+    const startedAt = (await this.#services[index]?.metrics())?.get(name)
+    await until(async () => {
+      const [seen] = await this.#prometheus.query(`${name}{instance="${job}-${index}"}`)
+      return seen !== undefined && seen.value === startedAt ? true : undefined
+    })
+  }
+}
+
+/** What befalls processes that should be alike. */
+export const fleet: Installation<Fleet> = {
+  job,
+  rounds: [
+    [
+      {
+        cause: 'a process has another environment than its sister',
+        cure: 'the configuration does not depend on that any more',
+        alerts: { HooklineConfigDiverges: {} },
+        begin: fleet => fleet.diverge(),
+        end: fleet => fleet.agree(),
+      },
+    ],
+    [
+      {
+        cause: 'a process is ended again and again, as soon as it runs',
+        cure: 'it may stay',
+        alerts: { HooklineRestarting: {} },
+        begin: fleet => fleet.keepRestarting(),
+        end: fleet => fleet.stayUp(),
+      },
+    ],
+  ] satisfies readonly (readonly Fault<Fleet>[])[],
+  open: prometheus => Fleet.started(prometheus),
+}

@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Broker, type BrokerOptions, startBroker } from '../../../deploy/local/broker.ts'
+import { freePorts } from '../../../deploy/local/ports.ts'
+import type { RunningService } from '../../../deploy/local/service-process.ts'
+import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
+import { type AdminClient, createAdminClient } from '../../support/kafka-admin.ts'
+import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
+import { type Load, startLoad } from '../../support/load.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
+import type { Fault, Installation } from './fault.ts'
+
+const job = 'outage'
+const partitions = [0, 1, 2, 3]
+
+/** One process at a broker of its own, which may be spoilt as a whole. */
+class Outage {
+  readonly endpoint: ChangingEndpoint
+  readonly pipeline: Pipeline
+  readonly #place: BrokerOptions
+  readonly #prometheus: LivePrometheus
+  #broker: Broker
+  #service: RunningService | undefined
+  #load: Load | undefined
+
+  private constructor(parts: Pick<Outage, 'endpoint' | 'pipeline'> & OutageParts) {
+    this.endpoint = parts.endpoint
+    this.pipeline = parts.pipeline
+    this.#place = parts.place
+    this.#prometheus = parts.prometheus
+    this.#broker = parts.broker
+  }
+
+  static async started(prometheus: LivePrometheus): Promise<Outage> {
+    const place = { dataDir: await mkdtemp(join(tmpdir(), 'hookline-outage-')), port: await freePorts(2) }
+    const broker = await startBroker(place)
+    const endpoint = await ChangingEndpoint.started()
+    const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: endpoint.url }] }]
+    const pipeline = await startPipeline({ delivery: { maxInFlight: 4 }, destinations }, broker.address)
+    const outage = new Outage({ endpoint, pipeline, place, prometheus, broker })
+    await outage.start()
+    outage.#load = startLoad(() => outage.#round())
+    await endpoint.delivers(20)
+    return outage
+  }
+
+  async start(): Promise<void> {
+    this.#service = await this.pipeline.run()
+    await this.#prometheus.scrape({ instance: job, job, address: opsOf(this.#service) })
+  }
+
+  async stop(): Promise<void> {
+    await this.#service?.stop()
+  }
+
+  async kill(): Promise<void> {
+    await this.#service?.kill()
+  }
+
+  async stopBroker(): Promise<void> {
+    await this.#broker.stop()
+  }
+
+  async startBroker(): Promise<void> {
+    this.#broker = await startBroker(this.#place)
+  }
+
+  /** What is on the events topic and was not read. */
+  async loseRecords(): Promise<void> {
+    await this.pipeline.send(trackEvents(20, 'lost'))
+    await this.#asAdmin(admin => admin.deleteRecords(this.pipeline.topics.events, partitions))
+  }
+
+  async close(): Promise<void> {
+    await this.#load?.stop()
+    await this.pipeline.close()
+    await this.endpoint.close()
+    await this.#broker.stop()
+    await rm(this.#place.dataDir, { recursive: true, force: true })
+  }
+
+  /** More than four calls of two seconds can take; and what is meant to fail does: nobody waits for it. */
+  async #round(): Promise<void> {
+    void this.pipeline.send(trackEvents(5, `m-${performance.now()}`)).catch(() => undefined)
+    for (let count = 0; count < 3; count++) void post(`${this.#service?.collector}/v1/track`).catch(() => undefined)
+  }
+
+  async #asAdmin(deed: (admin: AdminClient) => Promise<void>): Promise<void> {
+    const admin = await createAdminClient(this.#broker.address)
+    try {
+      await deed(admin)
+    } finally {
+      await admin.close()
+    }
+  }
+}
+
+interface OutageParts {
+  readonly place: BrokerOptions
+  readonly prometheus: LivePrometheus
+  readonly broker: Broker
+}
+
+async function post(url: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', 'x-write-key': 'web-key' }
+  const body = JSON.stringify({ type: 'track', userId: 'u', event: 'Signed up' })
+  await (await fetch(url, { method: 'POST', headers, body })).arrayBuffer()
+}
+
+const faults = {
+  down: {
+    cause: 'the only process is killed',
+    cure: 'it is started again',
+    alerts: { HooklineDown: {} },
+    begin: outage => outage.kill(),
+    end: outage => outage.start(),
+  },
+  lost: {
+    cause: 'records are deleted while no process runs',
+    cure: 'it goes on with what there is',
+    alerts: { HooklineRecordsLost: {} },
+    async begin(outage) {
+      await outage.stop()
+      await outage.loseRecords()
+      await outage.start()
+    },
+    end: async () => undefined,
+  },
+  slow: {
+    cause: 'the endpoint takes two seconds for each of more calls than there are places for',
+    cure: 'it answers at once',
+    alerts: { HooklineCallsSaturated: {} },
+    async begin({ endpoint }) {
+      endpoint.latencyMs = 2_000
+    },
+    async end({ endpoint }) {
+      endpoint.latencyMs = 0
+    },
+  },
+  broker: {
+    cause: 'the only broker is gone',
+    cure: 'it comes back',
+    alerts: { HooklineCollectorUnavailable: {}, HooklineNoPartitions: { group: 'dispatcher' } },
+    begin: outage => outage.stopBroker(),
+    end: outage => outage.startBroker(),
+  },
+} satisfies Record<string, Fault<Outage>>
+
+/** What befalls a whole process, or all of Kafka. */
+export const outage: Installation<Outage> = {
+  job,
+  rounds: [[faults.down], [faults.lost], [faults.slow], [faults.broker]],
+  open: prometheus => Outage.started(prometheus),
+}
