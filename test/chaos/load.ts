@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'
 import { createProducer } from '../../src/adapters/kafka/producer.ts'
@@ -24,6 +25,7 @@ export interface Load {
   stop(): Promise<void>
 }
 
+const sendsATurn = 200
 /** So many that order for one user holds nothing up. */
 const users = 3_000
 export const userIdOf = (number: number): string => `user-${number % users}`
@@ -59,7 +61,11 @@ export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger
 
   const over = (async () => {
     const numbers = paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)
-    for await (const number of numbers) send(first + number)
+    for await (const number of numbers) {
+      send(first + number)
+      // More than can be written must not keep everything else of this process from its turn.
+      if (number % sendsATurn === 0) await turn()
+    }
   })()
   return {
     async stop() {
