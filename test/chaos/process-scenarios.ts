@@ -25,7 +25,8 @@ export const ofProcesses: readonly Scenario[] = [
     shows: 'SIGKILL of one, of two, of all three processes at once, in turn: fifty in all',
     faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
     calmMs: { from: 0, to: 1_000 },
-    limits: { duplicates: 'of_victims', ...takenOver },
+    // A join waits for each that is dead until its session ends, and the next ones die while the last ones are taken over.
+    limits: { duplicates: 'of_victims', recoveryMs: 25_000 },
   },
   {
     ...standard,
