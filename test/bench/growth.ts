@@ -59,6 +59,7 @@ export function growthOutcome(forwarder: string, steps: readonly Step[], rounds:
     findings.push(
       { subject, what: 'peak memory', unit: 'MB', measured: peakMb },
       { subject, what: 'lost', measured: lost, ...bars.lost },
+      { subject, what: 'delivered twice', measured: duplicates, ...bars.duplicates },
     )
   }
   return { figures, findings }

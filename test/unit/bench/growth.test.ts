@@ -64,10 +64,12 @@ describe('the cost of more', () => {
       ['hookline, few', 'CPU a delivery', 50, undefined],
       ['hookline, few', 'peak memory', 200, undefined],
       ['hookline, few', 'lost', 0, { atMost: 0 }],
+      ['hookline, few', 'delivered twice', 0, { atMost: 0 }],
       ['hookline, many', 'CPU a delivery', 56, undefined],
       ['hookline, many', 'of that with few', 1.12, { atMost: 1.1 }],
       ['hookline, many', 'peak memory', 200, undefined],
       ['hookline, many', 'lost', 2, { atMost: 0 }],
+      ['hookline, many', 'delivered twice', 0, { atMost: 0 }],
     ])
   })
 })
