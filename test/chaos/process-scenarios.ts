@@ -26,7 +26,7 @@ export const ofProcesses: readonly Scenario[] = [
     faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
     calmMs: { from: 0, to: 1_000 },
     // A join waits for each that is dead until its session ends, and the next ones die while the last ones are taken over.
-    limits: { duplicates: 'of_victims', recoveryMs: 25_000 },
+    limits: { duplicates: 'of_victims', ...takenOver, recoveryMs: 25_000 },
   },
   {
     ...standard,
