@@ -85,7 +85,7 @@ export function judge(evidence: Evidence): Findings {
   const recoveries = injected.map(({ from, recoveredAt }) => (recoveredAt === undefined ? null : recoveredAt - from))
   const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))
   const latestMs = latestOf(evidence)
-  const pauseMs = limits.pauseMs === undefined ? null : longestPause(evidence)
+  const pause = limits.pauseMs === undefined ? null : longestPause(evidence)
   const intake = intakeOf(evidence)
   const failures = [...problems, ...intake.failures]
 
@@ -104,7 +104,7 @@ export function judge(evidence: Evidence): Findings {
       failures.push(`${name}: ${ms} ms, limit ${limit * patience} ms`)
   }
   tooLong('the latest delivery came late by', latestMs, limits.latestMs)
-  tooLong('a partition that did not move paused for', pauseMs, limits.pauseMs)
+  tooLong(`a partition that did not move (${pause?.where}) paused for`, pause?.ms ?? null, limits.pauseMs)
   return {
     sent: fates.sent,
     delivered: fates.delivered,
@@ -114,7 +114,7 @@ export function judge(evidence: Evidence): Findings {
     duplicates: repeated,
     recoveryMs,
     latestMs,
-    pauseMs,
+    pauseMs: pause?.ms ?? null,
     intake: intake.findings,
     failures,
   }
@@ -193,17 +193,21 @@ function latestOf({ deliveries }: Evidence): number {
   return Math.round(latest)
 }
 
-/** From a second before each fault to a second after the recovery, on partitions that one process served all the time. */
-function longestPause({ deliveries, injected }: Evidence): number {
-  let longest = 0
+/** From a second before each fault to a second after the recovery, on partitions that one process served all the time: how long, and where. */
+function longestPause({ deliveries, injected }: Evidence): { readonly ms: number; readonly where: string } {
+  let longest = { ms: 0, where: '' }
   for (const { at, recoveredAt = at, victims } of injected) {
     const during = deliveries.filter(each => each.at >= at - 1_000 && each.at <= recoveredAt + 1_000)
-    for (const own of Map.groupBy(during, ({ sent }) => sent.partition).values()) {
+    for (const [partition, own] of Map.groupBy(during, ({ sent }) => sent.partition)) {
       if (own.some(({ process }) => process !== own[0]?.process || victims.includes(process))) continue
-      for (let index = 1; index < own.length; index++) longest = Math.max(longest, own[index]!.at - own[index - 1]!.at)
+      for (let index = 1; index < own.length; index++) {
+        const { at: from, process } = own[index - 1]!
+        const ms = Math.round(own[index]!.at - from)
+        if (ms > longest.ms) longest = { ms, where: `${partition}, with ${process}${relativeTo(injected, from)}` }
+      }
     }
   }
-  return Math.round(longest)
+  return longest
 }
 
 const some = (all: readonly string[]): string =>

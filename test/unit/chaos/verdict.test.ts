@@ -225,7 +225,9 @@ describe('the verdict', () => {
       const findings = during([by('p2', e0, 4_500), by('p2', e2, 6_000), by('p2', e4, 6_100)])
       expect(findings).toMatchObject({
         pauseMs: 1_500,
-        failures: ['a partition that did not move paused for: 1500 ms, limit 1000 ms'],
+        failures: [
+          'a partition that did not move (0, with p2 500 ms before SIGKILL p1) paused for: 1500 ms, limit 1000 ms',
+        ],
       })
     })
 
