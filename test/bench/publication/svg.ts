@@ -36,7 +36,7 @@ const line = 20
 export function barPlot({ title, groups, legend }: BarPlot): string {
   const left = 250
   const largest = Math.max(1, ...groups.flatMap(({ bars }) => bars.map(({ value }) => value)))
-  const drawn: string[] = [text(12, 26, title, 'title')]
+  const drawn: string[] = []
   let top = 52
   for (const [of, meaning] of Object.entries(legend) as [keyof typeof colours, string][]) {
     drawn.push(box(12, top - 10, 12, 12, colours[of]), text(30, top, meaning))
@@ -56,7 +56,7 @@ export function barPlot({ title, groups, legend }: BarPlot): string {
     }
     top += line / 2
   }
-  return document(top + line / 2, drawn)
+  return document(title, top + line / 2, drawn)
 }
 
 /** Panels side by side: points in their order, each a step of the same width, from 0 on one scale. */
@@ -80,8 +80,7 @@ export function linePlot({ title, panels, limit }: LinePlot): string {
       ]),
     ]
   })
-  return document(bottom + 52, [
-    text(12, 26, title, 'title'),
+  return document(title, bottom + 52, [
     ...drawn,
     rule(12, 36, bottom + 34, '#c0392b', '4 3'),
     text(42, bottom + 38, limit.label),
@@ -105,11 +104,14 @@ const styles =
   'text{font:12px sans-serif;fill:#1f2933}.title{font-size:15px;font-weight:bold}.group{font-weight:bold}' +
   '.label{text-anchor:end}.middle{text-anchor:middle}'
 
-const document = (height: number, drawn: readonly string[]): string =>
+/** The title stands twice: to be seen, and for those who have the plot read to them. */
+const document = (title: string, height: number, drawn: readonly string[]): string =>
   [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">`,
+    `<title>${escaped(title)}</title>`,
     `<style>${styles}</style>`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
+    text(12, 26, title, 'title'),
     ...drawn,
     '</svg>',
     '',
