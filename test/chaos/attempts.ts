@@ -27,7 +27,9 @@ const seenLateMs = 50
 /** Whether the attempts of each message came when they were due, and not all of them at once. */
 export function judgeAttempts({ destination, calls, schedule, limits, patience }: AttemptEvidence): Examined {
   const own = calls.filter(call => call.destination === destination)
-  const retries = [...Map.groupBy(own, ({ id }) => id).values()].flatMap(tries => retriesIn(tries, schedule))
+  const retries = [...Map.groupBy(own, ({ id }) => id).values()].flatMap(tries =>
+    retriesIn(attemptsIn(tries, patience), schedule),
+  )
   const early = retries.filter(({ late }) => late < -seenLateMs * patience)
   const late = retries.filter(each => each.late > limits.lateMs * patience)
   const atOnce = mostAtOnce(own, seenLateMs * patience)
@@ -56,6 +58,22 @@ interface Retry {
   readonly number: number
   /** Milliseconds after its time; negative: before it. */
   readonly late: number
+}
+
+/** An idle connection that is reset before any of an answer has come may have been closed before the request came: it is made anew, once, at once. */
+const anewMs = 250
+
+/** The calls that an attempt ended with: one that was made anew is of the same attempt as the one before it. */
+function attemptsIn(tries: readonly Call[], patience: number): readonly Call[] {
+  const attempts: Call[] = []
+  let isAnew = false
+  for (const call of tries) {
+    const before = attempts.at(-1)
+    isAnew = !isAnew && before?.answer === 'reset' && call.at - before.at <= anewMs * patience
+    if (isAnew) attempts.pop()
+    attempts.push(call)
+  }
+  return attempts
 }
 
 /** Those that follow a success are no retries: whether they may be is said elsewhere. */

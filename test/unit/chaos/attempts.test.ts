@@ -56,6 +56,16 @@ const cases: readonly Case[] = [
     evidence: { calls: [call('a', 0, { status: 429, retryAfter: 0 }), call('a', 1_010, 200)] },
   },
   {
+    name: 'a call on a connection that was reset is made anew, once, in the same attempt',
+    evidence: { calls: [call('a', 0, 'reset', 1), call('a', 6, 'reset', 7), call('a', 1_010, 200)] },
+    measured: /^ill: 3 calls, 1 of them again/,
+  },
+  {
+    name: 'not twice',
+    evidence: { calls: [call('a', 0, 'reset', 1), call('a', 6, 'reset', 7), call('a', 12, 200)] },
+    failures: [/before their time: 1 \(attempt 2 of a by 995 ms\)/],
+  },
+  {
     name: 'what comes after a success is no retry, whether it broke off or not',
     evidence: { calls: [call('a', 0, 200), call('a', 20), call('b', 40, 'half'), call('b', 60, 200)] },
     measured: /^ill: 4 calls, 0 of them again; at most/,
