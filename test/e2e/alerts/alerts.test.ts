@@ -11,8 +11,6 @@ import { outage } from './outage.ts'
 
 /** Those that are tested with made-up series alone (`test/contract/prometheus/rules.test.ts`), and why. */
 const withoutScript: Readonly<Record<string, string>> = {
-  HooklineCommitsRefused:
-    'What leads to it is a right that is missing, or the loss of all brokers but some: one broker that asks nobody who they are has neither.',
   HooklineInternalErrors:
     'It tells of a bug: whatever fault from outside would lead to it has a name, or would be given one.',
 }

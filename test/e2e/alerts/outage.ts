@@ -13,6 +13,9 @@ import type { Fault, Installation } from './fault.ts'
 
 const job = 'outage'
 const partitions = [0, 1, 2, 3]
+const offsetsTopic = '__consumer_offsets'
+/** What it is created with; the broker takes no change of a topic's configuration but a whole new one. */
+const offsetsConfig = { 'cleanup.policy': 'compact' }
 
 /** One process at a broker of its own, which may be spoilt as a whole. */
 class Outage {
@@ -70,6 +73,10 @@ class Outage {
   async loseRecords(): Promise<void> {
     await this.pipeline.send(trackEvents(20, 'lost'))
     await this.#asAdmin(admin => admin.deleteRecords(this.pipeline.topics.events, partitions))
+  }
+
+  async configure(topic: string, config: Readonly<Record<string, string>>): Promise<void> {
+    await this.#asAdmin(admin => admin.setTopicConfig(topic, config))
   }
 
   async close(): Promise<void> {
@@ -138,6 +145,13 @@ const faults = {
       endpoint.latencyMs = 0
     },
   },
+  commits: {
+    cause: 'the topic of committed offsets takes no records',
+    cure: 'it takes them again',
+    alerts: { HooklineCommitsRefused: { group: 'dispatcher' } },
+    begin: outage => outage.configure(offsetsTopic, { ...offsetsConfig, 'max.message.bytes': '10' }),
+    end: outage => outage.configure(offsetsTopic, offsetsConfig),
+  },
   broker: {
     cause: 'the only broker is gone',
     cure: 'it comes back',
@@ -150,6 +164,6 @@ const faults = {
 /** What befalls a whole process, or all of Kafka. */
 export const outage: Installation<Outage> = {
   job,
-  rounds: [[faults.down], [faults.lost], [faults.slow], [faults.broker]],
+  rounds: [[faults.down], [faults.lost], [faults.slow, faults.commits], [faults.broker]],
   open: prometheus => Outage.started(prometheus),
 }
