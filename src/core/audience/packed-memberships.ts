@@ -1,6 +1,6 @@
 import { murmur2 } from '../message/murmur2.ts'
 import type { Membership } from './membership.ts'
-import { packState, unpackState } from './packed-state.ts'
+import { mostStateBytes, packState, unpackState } from './packed-state.ts'
 
 /** Before key and state of an entry: the key's length (2 bytes), and how many bytes the state may take (4). */
 const headBytes = 6
@@ -49,7 +49,7 @@ export class PackedMemberships {
     const next = this.#end + headBytes + this.#keyLength
     const length = packState(state, this.#entries, next)
     if (length === undefined) {
-      this.#makeRoom(this.#entries.length)
+      this.#makeRoom(headBytes + this.#keyLength + mostStateBytes(state))
       return this.set(userId, state)
     }
     const entry = this.#slots[slot]! - 1

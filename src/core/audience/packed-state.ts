@@ -41,6 +41,12 @@ export function packState(state: Membership, bytes: Buffer, start: number): numb
   return end - start
 }
 
+/** No state takes more, whichever of its values have a code. */
+export function mostStateBytes({ desired, acknowledged, inFlight }: Membership): number {
+  const units = desired.length + (acknowledged?.length ?? 0) + (inFlight?.value.length ?? 0)
+  return fixedBytes + doubtBytes + 3 * (lengthBytes + units)
+}
+
 /** UTF-8 takes three bytes at most for what UTF-16 has one unit for. */
 const mostBytes = (code: number, text = ''): number => (code === 0 ? lengthBytes + text.length * 3 : 0)
 

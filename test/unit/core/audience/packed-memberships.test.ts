@@ -28,6 +28,20 @@ describe('memory', () => {
     expect(worst * 2_000_000).toBeLessThan(0.5 * 512 * 1_048_576)
   })
 
+  it.each([6, 8, 20, 36])(
+    'a table with ids of %i characters is half as large again as what is in it at most',
+    length => {
+      const packed = new PackedMemberships()
+      let worst = 0
+      for (let count = 1; count <= 30_000; count++) {
+        packed.set(String(count).padStart(length, '0'), member)
+        if (count > 1_000) worst = Math.max(worst, packed.bytes / count)
+      }
+      const [ofEntry, ofSlots] = [6 + length + 34, 14]
+      expect(worst).toBeLessThan(1.5 * ofEntry + ofSlots)
+    },
+  )
+
   it('what grows and shrinks, or comes and goes, leaves nothing behind', () => {
     const packed = new PackedMemberships()
     const text = JSON.stringify('x'.repeat(500)) as JsonText
