@@ -87,4 +87,27 @@ describe('a connection that is made again after one that broke', () => {
     expect(await after).toBe('2 in time')
     expect(connection.isConnected()).toBe(true)
   })
+
+  it('does not break with the old one', async () => {
+    const first = await accepted()
+    const old = connection.socket
+    await connection.disconnect()
+    const second = await accepted()
+    const closed = new Promise(resolve => old.once('close', resolve))
+    first.resetAndDestroy()
+    await closed
+    expect(connection.isConnected()).toBe(true)
+    const after = nextAnswer()
+    second.write(answer(1, 'in time'))
+    expect(await after).toBe('1 in time')
+  })
+
+  it('says so when it cannot be made', async () => {
+    const first = await accepted()
+    server.close()
+    first.resetAndDestroy()
+    while (connection.isConnected()) await new Promise(setImmediate)
+    await expect(connection.connect()).rejects.toThrow('ECONNREFUSED')
+    await expect(connection.connect()).rejects.toThrow('ECONNREFUSED')
+  })
 })
