@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
+import { until } from '../support/kafka-admin.ts'
 import { Ledger } from '../support/ledger.ts'
 import { OtlpReceiver } from '../support/otlp-receiver.ts'
 import { type Pipeline, startPipeline } from '../support/pipeline.ts'
@@ -92,6 +93,58 @@ it('a message can be followed from its request to each call, over a retry; only 
   expect(new Set(lines.map(({ traceId }) => traceId))).toEqual(new Set(['a'.repeat(32)]))
 })
 
+it('what a sync and a deletion lead to can be followed, to each call', async () => {
+  const receiver = closing(await OtlpReceiver.started())
+  const ledger = closing(await Ledger.started())
+  const pipeline = closing(
+    await startPipeline({
+      collector: { listen: '127.0.0.1:0', operatorKey: 'operator-key' },
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+      audiences: { list: [{ name: 'Shoppers', destinations: ['crm'] }] },
+      traces: { endpoint: receiver.url, sample: 0 },
+    }),
+  )
+  const service = await pipeline.run()
+  const ask = async (path: string, digit: string, body: string): Promise<void> => {
+    const headers = { authorization: 'Bearer operator-key', traceparent: traceparent(digit) }
+    const response = await fetch(`${service.collector}${path}`, { method: 'POST', headers, body })
+    expect(response.status).toBe(202)
+    await response.text()
+  }
+  const named = (name: string) => receiver.spans.filter(span => span.name === name)
+  const [input, identify] = [`process ${pipeline.topics.audienceInput}`, `send ${pipeline.topics.events}`]
+  const observations = () => named(input).filter(({ attributes }) => attributes['hookline.input'] === 'observed')
+
+  await ask('/v1/audiences/Shoppers/syncs', 'a', 'somebody\nelse-body')
+  // What an attempt or an input is part of ends after it, and comes later perhaps.
+  await receiver.until(
+    () => named('deliver crm').length === 2 && named('POST').length === 2 && observations().length === 2,
+  )
+  const [request] = named('POST /v1/audiences/:name/syncs')
+  expect(request).toMatchObject({ kind: kinds.server, traceId: 'a'.repeat(32), parentSpanId: 'a'.repeat(16) })
+  for (const observation of observations()) {
+    expect(observation.parentSpanId).toBeUndefined()
+    expect(observation.links).toEqual([expect.objectContaining({ spanId: request?.spanId })])
+    const ofTrace = receiver.spans.filter(({ traceId }) => traceId === observation.traceId)
+    const [sent, delivered, called] = [identify, 'deliver crm', 'POST'].map(name =>
+      ofTrace.find(span => span.name === name),
+    )
+    expect(sent?.parentSpanId).toBe(observation.spanId)
+    expect(delivered?.parentSpanId).toBe(sent?.spanId)
+    expect(called?.parentSpanId).toBe(delivered?.spanId)
+  }
+
+  await ask('/v1/regulations', 'b', '{"userIds":["somebody"]}')
+  await receiver.until(() => named('deliver crm').length === 3 && named('POST /v1/regulations').length === 1)
+  const deletion = receiver.spans.filter(({ traceId }) => traceId === 'b'.repeat(32))
+  const [asked, delivered] = ['POST /v1/regulations', 'deliver crm'].map(name =>
+    deletion.find(span => span.name === name),
+  )
+  expect(asked?.parentSpanId).toBe('b'.repeat(16))
+  expect(delivered?.parentSpanId).toBe(asked?.spanId)
+  expect(JSON.stringify(receiver.spans)).not.toMatch(/body/)
+})
+
 it.each([
   ['without traces', {}],
   ['with a tracing system that is gone', { traces: { endpoint: 'http://127.0.0.1:9', sample: 1 } }],
@@ -105,5 +158,8 @@ it.each([
   await Promise.all([ledgers.asks.untilDelivered(1), ledgers.other.untilDelivered(1)])
   expect(toldTo(ledgers.other)).toEqual([[], []])
   if (!('traces' in more)) expect(toldTo(ledgers.asks)).toEqual([[], []])
+  const lost = 'hookline_spans_lost_total{reason="not_sent"}'
+  if (!('traces' in more)) expect((await service.metrics()).get(lost)).toBe(0)
+  else await until(async () => (((await service.metrics()).get(lost) ?? 0) > 0 ? true : undefined))
   await service.stop()
 })
