@@ -53,11 +53,17 @@ export interface Range extends TopicPartition {
 export async function rangeOf(cluster: Cluster, topic: string, partition: number): Promise<Range> {
   try {
     const at = (side: 'beginning' | 'end'): Promise<number> => offsetOf({ cluster }, { topic, partition }, side)
-    const [beginning, end] = await Promise.all([at('beginning'), at('end')])
-    return { topic, partition, beginning, end }
+    const [beginning, end] = await allEnded([at('beginning'), at('end')])
+    return { topic, partition, beginning: beginning as number, end: end as number }
   } catch (error) {
     throw kafkaError(`ends of ${topic}/${partition} cannot be read`, error)
   }
+}
+
+/** As `Promise.all`, but rejects only when all of them have ended: who still asks when the cluster is given up would connect it again. */
+export async function allEnded<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(asked)
+  return Promise.all(asked)
 }
 
 /** The first record that was appended at this time or later; undefined: none yet. @throws KafkaError */

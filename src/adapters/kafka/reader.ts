@@ -2,6 +2,7 @@ import type { Clock, Logger, PartitionReader, TopicPartition, TopicReader } from
 import type { KafkaClient } from './client.ts'
 import { codeOfThrown, KafkaError, kafkaError } from './errors.ts'
 import {
+  allEnded,
   clusterOf,
   type Fetched,
   fetchFrom,
@@ -49,7 +50,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
   return {
     readToEnd: (topic, onRecord) =>
       asked(topic, async (cluster, partitions) => {
-        const ranges = await Promise.all(partitions.map(partition => rangeFound(deps, cluster, { topic, partition })))
+        const ranges = await allEnded(partitions.map(partition => rangeFound(deps, cluster, { topic, partition })))
         let count = 0
         for (const range of ranges)
           count += await readPartition(deps, cluster, range, message =>
