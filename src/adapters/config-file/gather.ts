@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
-import type { Look } from './look.ts'
+import { type Look, misnamed } from './look.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -67,7 +67,9 @@ async function readDocument(look: Look, path: string, env: Environment): Promise
   const content = await look.text(path)
   if (content.kind === 'read') return readYaml(content.text, env)
   const place = { line: 1, column: 1 }
-  const { message, hint } = content
+  const { message } = content
+  // Its own name is relative to nothing that stands in it.
+  const hint = content.hint === misnamed ? 'make it, or mend its name' : content.hint
   return { value: undefined, problems: [{ ...place, path: [], message, hint }], substituted: [], placeOf: () => place }
 }
 

@@ -67,7 +67,8 @@ async function readNames(directory: string): Promise<DirectoryContent> {
   }
 }
 
-const misnamed = 'make it, or mend its name: names are relative to the configuration file'
+/** Of what the configuration names. */
+export const misnamed = 'make it, or mend its name: names are relative to the configuration file'
 const unreadable = 'let the user of this process read it'
 
 const refusals = {

@@ -21,7 +21,7 @@ async function refusalOf(files: Record<string, string>): Promise<readonly string
 }
 
 it.each<[string, Record<string, string>, string[]]>([
-  ['no configuration', {}, [`hookline.yaml:1:1: the file: does not exist ${misnamed}`]],
+  ['no configuration', {}, ['hookline.yaml:1:1: the file: does not exist (make it, or mend its name)']],
   [
     'a directory in its place',
     { 'hookline.yaml/a': '' },
