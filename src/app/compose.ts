@@ -6,6 +6,7 @@ import type { Metrics } from '../core/metrics.ts'
 import type { Logger } from '../core/ports.ts'
 import type { ServiceName } from '../core/services.ts'
 import type { Settings } from '../core/settings.ts'
+import { createClockWatch } from '../services/clock-watch.ts'
 import { startAudiences } from './compose/audiences.ts'
 import { startCollector } from './compose/collector.ts'
 import { startDispatcher } from './compose/dispatcher.ts'
@@ -70,6 +71,8 @@ export function compose(deps: Deps): Composition {
     let ops = ''
     const server = createOpsServer({ listen: settings.ops.listen, health, metrics: exposition })
     await lifecycle.start({ name: 'ops server', start: async () => (ops = await server.start()), stop: server.stop })
+    const watch = createClockWatch({ clock: systemClock, offset: systemTime.offset, logger })
+    await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
     const surroundings = { settings, live: () => live, lifecycle, metrics, logger, onFatal }
     const foundation = await layFoundation(surroundings, services)
     if (services.has('dispatcher')) running.set('dispatcher', await startDispatcher(foundation))

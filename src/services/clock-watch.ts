@@ -1,0 +1,33 @@
+import type { Clock, Logger } from '../core/ports.ts'
+import { type DurationMs, durationMs } from '../core/units.ts'
+import { type Chore, createChore } from './chore.ts'
+
+const lookEvery = durationMs(10_000)
+/** A clock that is made faster or slower meanwhile is not told of again. */
+const furtherSeconds = 10
+
+interface Deps {
+  readonly clock: Clock
+  /** How far the machine's clock is from what `clock` goes by, in milliseconds; 0 but for steps that are not followed. */
+  readonly offset: () => number
+  readonly logger: Logger
+}
+
+/** Tells that the machine's clock was set, and when that was taken back. */
+export function createClockWatch({ clock, offset, logger }: Deps): Chore {
+  let told = 0
+
+  function turn(): DurationMs {
+    const seconds = Math.round(offset() / 1_000)
+    if (seconds === 0 && told !== 0) {
+      logger.info({}, "the machine's clock was set back to the time that this process goes by")
+      told = 0
+    } else if (seconds !== 0 && (told === 0 || Math.abs(seconds - told) > furtherSeconds)) {
+      logger.warn({ seconds }, "the machine's clock was set, which is not followed: restart when the new time is right")
+      told = seconds
+    }
+    return lookEvery
+  }
+
+  return createChore({ clock, firstAfter: lookEvery, turn })
+}
