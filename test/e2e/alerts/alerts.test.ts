@@ -9,12 +9,6 @@ import { Outcomes, playOf } from './fault.ts'
 import { fleet } from './fleet.ts'
 import { outage } from './outage.ts'
 
-/** Those that are tested with made-up series alone (`test/contract/prometheus/rules.test.ts`), and why. */
-const withoutScript: Readonly<Record<string, string>> = {
-  HooklineInternalErrors:
-    'It tells of a bug: whatever fault from outside would lead to it has a name, or would be given one.',
-}
-
 const first = playOf(outage)
 const others = [playOf(endpoints), playOf(backlog), playOf(fleet), playOf(crowded)]
 const faults = [first, ...others].flatMap(play => play.faults)
@@ -45,10 +39,8 @@ afterAll(async () => {
   await prometheus?.close()
 }, limitMs)
 
-describe('every alert', () => {
-  it('has a script, or a reason why it has none', () => {
-    expect([...scripted, ...Object.keys(withoutScript)].toSorted()).toEqual(alerts.map(nameOf).toSorted())
-  })
+it('every alert has a script', () => {
+  expect(scripted.toSorted()).toEqual(alerts.map(nameOf).toSorted())
 })
 
 describe.each(faults)('$cause', ({ cure, alerts }) => {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { selfSigned } from '../../support/certificates.ts'
 import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
@@ -9,11 +9,14 @@ import type { Fault, Installation } from './fault.ts'
 
 const job = 'endpoints'
 const loopback = { allow: ['127.0.0.0/8'] }
+const breaksCalls = new URL('breaks-calls.mjs', import.meta.url).href
 
 interface Parts {
   readonly gone: ChangingEndpoint
   readonly refusing: ChangingEndpoint
   readonly heart: ChangingEndpoint
+  /** Well, but calls to it may break on their way. */
+  readonly beyond: ChangingEndpoint
   readonly untrusted: ChangingEndpoint
 }
 
@@ -32,12 +35,16 @@ class Endpoints {
 
   static async started(prometheus: LivePrometheus): Promise<Endpoints> {
     const tls = selfSigned()
-    const [gone, refusing, heart] = await Promise.all([0, 1, 2].map(() => ChangingEndpoint.started()))
+    const [gone, refusing, heart, beyond] = await Promise.all([0, 1, 2, 3].map(() => ChangingEndpoint.started()))
     const untrusted = await ChangingEndpoint.started(tls)
-    const all = { gone, refusing, heart, untrusted } as Parts
-    const pipeline = await startPipeline(configuration(all, ['gone', 'refusing', 'heart']))
+    const all = { gone, refusing, heart, beyond, untrusted } as Parts
+    const pipeline = await startPipeline(configuration(all, wellAtFirst))
     await writeFile(join(dirname(pipeline.configFile), 'ca.pem'), tls.cert)
-    await prometheus.scrape({ instance: job, job, address: opsOf(await pipeline.run()) })
+    const service = await pipeline.run({
+      NODE_OPTIONS: `--import=${breaksCalls}`,
+      BROKEN_ADDRESS_FILE: brokenAddressFile(pipeline),
+    })
+    await prometheus.scrape({ instance: job, job, address: opsOf(service) })
     const started = new Endpoints(all, pipeline)
     // Heartbeats begin some seconds after the start.
     await Promise.all([all.gone.delivers(3), all.heart.delivers(1)])
@@ -46,7 +53,14 @@ class Endpoints {
 
   /** The destination whose certificate nobody has signed is added; or it is trusted too. */
   async configure(network: object): Promise<void> {
-    await this.#pipeline.configure(configuration(this.all, ['gone', 'refusing', 'heart', 'untrusted'], network))
+    await this.#pipeline.configure(configuration(this.all, [...wellAtFirst, 'untrusted'], network))
+  }
+
+  /** Calls to an endpoint that is well break within the process. */
+  async breakCalls(areBroken: boolean): Promise<void> {
+    const file = brokenAddressFile(this.#pipeline)
+    if (areBroken) await writeFile(file, new URL(this.all.beyond.url).host)
+    else await rm(file)
   }
 
   async writeNonsense(isWritten: boolean): Promise<void> {
@@ -65,6 +79,10 @@ class Endpoints {
     await this.#pipeline.write(this.#pipeline.topics.events, [{ key: null, value: Buffer.from('{'), headers: {} }])
   }
 }
+
+const wellAtFirst = ['gone', 'refusing', 'heart', 'beyond'] as const
+
+const brokenAddressFile = ({ configFile }: Pipeline): string => join(dirname(configFile), 'broken-address')
 
 const configuration = (all: Parts, ids: readonly (keyof Parts)[], network: object = {}): Change => ({
   network: { ...loopback, ...network },
@@ -112,6 +130,13 @@ const faults: readonly Fault<Endpoints>[] = [
     alerts: { HooklineEndpointRefused: { destination: 'untrusted', outcome: 'tls_untrusted' } },
     begin: endpoints => endpoints.configure({}),
     end: endpoints => endpoints.configure({ caFile: 'ca.pem' }),
+  },
+  {
+    cause: 'calls to an endpoint break within the process, as nobody has heard of',
+    cure: 'they do not break any more',
+    alerts: { HooklineInternalErrors: {} },
+    begin: endpoints => endpoints.breakCalls(true),
+    end: endpoints => endpoints.breakCalls(false),
   },
   {
     cause: 'somebody writes what is no event to the events topic',
