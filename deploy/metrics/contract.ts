@@ -7,6 +7,7 @@ const head = `# Every metric of Hookline: what it is called, what it means, whic
 # Made from src/core/metrics/ by \`npm run --silent generate\`; a test holds the two together, and rules and dashboards to this file.
 #
 # use: alert (a rule needs it), dashboard (a panel shows it), debug (for whoever looks for a cause).
+# exemplar: in OpenMetrics its buckets name a kept trace, by this label.
 # A label with a list of values has no others; one with a text is as large as the configuration or the cluster makes it.
 `
 
@@ -19,7 +20,7 @@ export function contractText(): string {
   return `${head}${stringify(contract, { lineWidth: 0, aliasDuplicateObjects: false })}`
 }
 
-function entryOf({ name, kind, unit, use, help, labels, buckets }: AnyMetric): object {
+function entryOf({ name, kind, unit, use, help, labels, buckets, exemplar }: AnyMetric): object {
   const shown = Object.entries(labels).map(([label, values]) => [
     label,
     'folds' in values ? values.values : [...values],
@@ -32,5 +33,6 @@ function entryOf({ name, kind, unit, use, help, labels, buckets }: AnyMetric): o
     help,
     ...(shown.length > 0 && { labels: Object.fromEntries(shown) }),
     ...(buckets.length > 0 && { buckets: [...buckets] }),
+    ...(exemplar && { exemplar: 'trace_id' }),
   }
 }

@@ -5,7 +5,7 @@ const number = (value: number): string => value.toLocaleString('en-US')
 
 const head = `# Metrics
 
-What \`GET /metrics\` on \`ops.listen\` shows, in Prometheus' text format. For programs the same is in \`schemas/metrics.yaml\`. This page is made from the code
+What \`GET /metrics\` on \`ops.listen\` shows, in Prometheus' text format or, to whoever asks for it (\`Accept: application/openmetrics-text\`), in OpenMetrics 1.0, the same series. For programs the same is in \`schemas/metrics.yaml\`. This page is made from the code
 (\`npm run --silent generate\`), and a test compares the two.
 
 - Units are seconds, bytes and counts, never milliseconds. What ends in \`_timestamp_seconds\` is a point in time: \`time() - x\` is its age.
@@ -33,11 +33,12 @@ export function referenceText(): string {
   )
 }
 
-function sectionOf({ name, kind, unit, use, help, labels, buckets }: AnyMetric): string {
+function sectionOf({ name, kind, unit, use, help, labels, buckets, exemplar }: AnyMetric): string {
   const lines = [`### \`${name}\``, `${help.replace(/\.$/, '')}. ${sentence(kind)}, ${unit}; use: ${use}.`]
   for (const [label, values] of Object.entries(labels))
     lines.push(`- \`${label}\`: ${'folds' in values ? values.values : values.map(value => `\`${value}\``).join(', ')}`)
   if (buckets.length > 0) lines.push(`- buckets up to ${buckets.map(bound => `\`${bound}\``).join(', ')}`)
+  if (exemplar) lines.push('- exemplars in OpenMetrics: `trace_id`, where traces are kept')
   return `${lines.join('\n')}\n`
 }
 

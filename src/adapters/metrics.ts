@@ -1,14 +1,29 @@
 import * as prom from 'prom-client'
 import type { LabelSet, MetricSpec } from '../core/metrics/spec.ts'
-import { type Counter, type Gauge, type Histogram, type Metrics, metricSpecs } from '../core/metrics.ts'
+import {
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type Metrics,
+  metricSpecs,
+  type TracedHistogram,
+} from '../core/metrics.ts'
+import { Exemplars } from './metrics/exemplars.ts'
+import { openMetricsOf, openMetricsType } from './metrics/open-metrics.ts'
 import { bounded, foldingLabels, SeriesBudget } from './metrics/series.ts'
 import { Tally } from './metrics/tally.ts'
 
-export interface MetricsRegistry {
-  readonly metrics: Metrics
+/** Everything that is measured, runtime figures of Node included, in one format. */
+export interface Exposition {
   readonly contentType: string
-  /** The text exposition of everything, runtime figures of Node included. */
   text(): Promise<string>
+}
+
+/** Itself in Prometheus' text format. */
+export interface MetricsRegistry extends Exposition {
+  readonly metrics: Metrics
+  /** The same in OpenMetrics 1.0, which can tell of traces. */
+  readonly openMetrics: Exposition
   /** Called before each exposition, to set the gauges. */
   onCollect(refresh: () => void): void
 }
@@ -16,24 +31,30 @@ export interface MetricsRegistry {
 /** The usual 10 ms wake a process that has nothing to do a hundred times a second, which was half of what it took. */
 const eventLoopSampleMs = 50
 
-/** The instruments of the tables in `core/metrics.ts`, in a registry of their own. */
-export function createMetrics(): MetricsRegistry {
+/** The instruments of the tables in `core/metrics.ts`, in a registry of their own. `wall`: the time that others go by, in milliseconds since 1970. */
+export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   const registry = new prom.Registry()
   prom.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
   const refreshers: (() => void)[] = []
   const tallies: Tally[] = []
+  const exemplars: Exemplars[] = []
   const budget = new SeriesBudget(() => metrics.seriesFolded.inc({}))
   const create = ([key, spec]: [string, MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>]) =>
-    [key, createInstrument(spec, { registry, budget, tallies })] as const
+    [key, createInstrument(spec, { registry, budget, tallies, exemplars, wall })] as const
   const metrics = Object.fromEntries(Object.entries(metricSpecs).map(create)) as unknown as Metrics
+  const text = async (): Promise<string> => {
+    for (const refresh of refreshers) refresh()
+    metrics.series.set({}, budget.used)
+    const rest = await registry.metrics()
+    return [rest, ...tallies.map(tally => tally.text())].join('\n')
+  }
   return {
     metrics,
     contentType: registry.contentType,
-    text: async () => {
-      for (const refresh of refreshers) refresh()
-      metrics.series.set({}, budget.used)
-      const rest = await registry.metrics()
-      return [rest, ...tallies.map(tally => tally.text())].join('\n')
+    text,
+    openMetrics: {
+      contentType: openMetricsType,
+      text: async () => openMetricsOf(await text(), new Map(exemplars.flatMap(each => each.behind()))),
     },
     onCollect: refresh => {
       refreshers.push(refresh)
@@ -46,12 +67,14 @@ interface Surroundings {
   readonly budget: SeriesBudget
   /** Those made so far, for the exposition. */
   readonly tallies: Tally[]
+  readonly exemplars: Exemplars[]
+  readonly wall: () => number
 }
 
 function createInstrument(
   spec: MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>,
-  { registry, budget, tallies }: Surroundings,
-): Counter<LabelSet> | Gauge<LabelSet> | Histogram<LabelSet> {
+  { registry, budget, tallies, exemplars, wall }: Surroundings,
+): Counter<LabelSet> | Gauge<LabelSet> | Histogram<LabelSet> | TracedHistogram<LabelSet> {
   const { kind, name, help, labels } = spec
   const labelNames = Object.keys(labels)
   const folding = foldingLabels(labels)
@@ -72,8 +95,26 @@ function createInstrument(
       const histogram = new prom.Histogram({ ...options, buckets: [...spec.buckets] })
       if (labelNames.length > 0) return histogram
       const only = histogram.labels()
-      return { observe: (_labels, value) => only.observe(value) }
+      if (!spec.exemplar) return plain(only)
+      const kept = new Exemplars({ name, bounds: spec.buckets, wall })
+      exemplars.push(kept)
+      return traced(only, kept)
     }
+  }
+}
+
+interface OneSeries {
+  observe(value: number): void
+}
+
+const plain = (histogram: OneSeries): Histogram<LabelSet> => ({ observe: (_labels, value) => histogram.observe(value) })
+
+function traced(histogram: OneSeries, exemplars: Exemplars): TracedHistogram<LabelSet> {
+  return {
+    observe(_labels, value, traceId) {
+      histogram.observe(value)
+      if (traceId !== undefined) exemplars.note(value, traceId)
+    },
   }
 }
 

@@ -20,7 +20,9 @@ export const metricSpecs = {
 type MetricSpecs = typeof metricSpecs
 type Instrument<Spec> =
   Spec extends MetricSpec<infer Kind, infer Labels>
-    ? { counter: Counter<Labels>; gauge: Gauge<Labels>; histogram: Histogram<Labels> }[Kind]
+    ? Spec extends { readonly exemplar: true }
+      ? TracedHistogram<Labels>
+      : { counter: Counter<Labels>; gauge: Gauge<Labels>; histogram: Histogram<Labels> }[Kind]
     : never
 
 export interface Counter<Labels extends LabelSet> {
@@ -36,6 +38,11 @@ export interface Gauge<Labels extends LabelSet> {
 export interface Histogram<Labels extends LabelSet> {
   /** In the metric's unit. */
   observe(labels: LabelsOf<Labels>, value: number): void
+}
+
+export interface TracedHistogram<Labels extends LabelSet> {
+  /** In the metric's unit. `traceId`: of the trace that it is part of, if that one is kept. */
+  observe(labels: LabelsOf<Labels>, value: number, traceId?: string): void
 }
 
 /** The instruments, one for each entry of the tables. */

@@ -1,6 +1,6 @@
 import { type Metrics, metricSpecs } from '../../src/core/metrics.ts'
 
-/** Counts what the metrics were told: `deliveries{crm,delivered}` → 3. */
+/** Counts what the metrics were told: `deliveries{crm,delivered}` → 3, and observations in a kept trace besides: `webhookCallSeconds{} # <trace id>` → 1. */
 export function countingMetrics(counts: Map<string, number>): Metrics {
   const instrument = (name: string) => {
     const add = (labels: Record<string, string>, by: number): void => {
@@ -9,7 +9,10 @@ export function countingMetrics(counts: Map<string, number>): Metrics {
     }
     return {
       inc: (labels: Record<string, string>, by = 1) => add(labels, by),
-      observe: (labels: Record<string, string>) => add(labels, 1),
+      observe: (labels: Record<string, string>, _value: number, traceId?: string) => {
+        add(labels, 1)
+        if (traceId !== undefined) counts.set(`${name}{} # ${traceId}`, (counts.get(`${name}{} # ${traceId}`) ?? 0) + 1)
+      },
       set: (labels: Record<string, string>, value: number) =>
         counts.set(`${name}{${Object.values(labels).join(',')}}`, value),
       reset: () => {

@@ -12,6 +12,8 @@ export interface ContractMetric {
   /** A list: the closed set of the values. */
   readonly labels?: Readonly<Record<string, readonly string[] | string>>
   readonly buckets?: readonly number[]
+  /** The label of its exemplars. */
+  readonly exemplar?: 'trace_id'
 }
 
 /** Read from the file that is committed, not from the code that it is made from. */

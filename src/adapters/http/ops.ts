@@ -1,11 +1,18 @@
 import fastify from 'fastify'
 import type { Check, Health } from '../../core/health.ts'
 import type { ListenAddress } from '../../core/settings.ts'
+import { prefersOpenMetrics } from './exposition-format.ts'
+
+interface Exposition {
+  readonly contentType: string
+  text(): Promise<string>
+}
 
 interface Deps {
   readonly listen: ListenAddress
   readonly health: () => Health
-  readonly metrics: { readonly contentType: string; text(): Promise<string> }
+  /** In Prometheus' text format, and for whoever asks for it in OpenMetrics. */
+  readonly metrics: Exposition & { readonly openMetrics: Exposition }
 }
 
 /** What operators and their machines ask: `/metrics`, `/livez`, `/readyz` (with `?verbose` one line a check). `/` lists them. */
@@ -17,7 +24,10 @@ export interface OpsServer {
 
 export function createOpsServer({ listen, health, metrics }: Deps): OpsServer {
   const server = fastify({ forceCloseConnections: true })
-  server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()))
+  server.get('/metrics', async ({ headers }, reply) => {
+    const { contentType, text } = prefersOpenMetrics(headers.accept) ? metrics.openMetrics : metrics
+    return reply.type(contentType).send(await text())
+  })
   const probe = (path: string, checks: () => readonly Check[]): void => {
     server.get<{ Querystring: { verbose?: string } }>(path, async (request, reply) => {
       const seen = checks()

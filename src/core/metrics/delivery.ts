@@ -1,5 +1,5 @@
 import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../delivery/outcome.ts'
-import { counter, gauge, histogram, openLabels } from './spec.ts'
+import { counter, gauge, histogram, openLabels, tracedHistogram } from './spec.ts'
 
 /** The promise is "within seconds"; the upper end tells a backlog of hours from one of days. */
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 14_400]
@@ -18,7 +18,7 @@ export const deliveryMetrics = {
     use: 'alert',
     labels: { destination, webhook, outcome: outcomes },
   }),
-  webhookCallSeconds: histogram('hookline_webhook_call_seconds', 'From the start of a call to its end.', {
+  webhookCallSeconds: tracedHistogram('hookline_webhook_call_seconds', 'From the start of a call to its end.', {
     unit: 'seconds',
     use: 'dashboard',
     buckets: callBuckets,
@@ -48,7 +48,7 @@ export const deliveryMetrics = {
     use: 'dashboard',
     labels: { cause: deferralCauses },
   }),
-  firstAttemptDelay: histogram(
+  firstAttemptDelay: tracedHistogram(
     'hookline_first_attempt_delay_seconds',
     'From the append to the events topic to the first attempt.',
     { unit: 'seconds', use: 'alert', buckets: delayBuckets },

@@ -29,6 +29,8 @@ export interface MetricSpec<Kind extends 'counter' | 'gauge' | 'histogram', Labe
   readonly labels: Labels
   /** Histograms: upper bounds in the unit. */
   readonly buckets: readonly number[]
+  /** Observations that are part of a kept trace are shown with its id. */
+  readonly exemplar?: true
 }
 
 // biome-ignore lint/complexity/noBannedTypes: a metric without labels has exactly none
@@ -51,6 +53,12 @@ export const histogram = <const Labels extends LabelSet = NoLabels>(
   help: string,
   facts: Facts<Labels> & { readonly buckets: readonly number[] },
 ) => declared('histogram', name, help, facts, facts.buckets)
+/** One whose observations lead to traces: of each bucket the last one that is part of a kept trace. Without labels, so that these stay few. */
+export const tracedHistogram = (
+  name: string,
+  help: string,
+  facts: Omit<Facts<NoLabels>, 'labels'> & { readonly buckets: readonly number[] },
+) => ({ ...declared<'histogram', NoLabels>('histogram', name, help, facts, facts.buckets), exemplar: true as const })
 
 /** What a value of each label is: one of the closed set, or any text. */
 export type LabelsOf<Labels extends LabelSet> = {

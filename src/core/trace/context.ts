@@ -43,6 +43,12 @@ export function traceContextIn(
 /** For the log: 32 hex digits. */
 export const traceIdOf = ({ traceparent }: TraceContext): string | undefined => parseTraceparent(traceparent)?.traceId
 
+/** For exemplars: 32 hex digits; undefined where the trace is not kept, so that nobody is led to what is not there. */
+export function keptTraceIdOf({ traceparent }: TraceContext): string | undefined {
+  const parsed = parseTraceparent(traceparent)
+  return parsed?.isSampled ? parsed.traceId : undefined
+}
+
 /** For a record or a request. */
 export function traceHeaders({ traceparent, tracestate }: TraceContext): RecordHeaders {
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }

@@ -6,7 +6,7 @@ import { callsOf } from '../../core/delivery/request.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../core/settings.ts'
-import { traceHeaders } from '../../core/trace/context.ts'
+import { keptTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
 import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { Delivery } from './delivery.ts'
 
@@ -53,6 +53,7 @@ export function createAttempts(deps: Deps): MakeAttempt {
       payload: deps.payload(),
     })
     const outcomes: (CallOutcome | undefined)[] = new Array(calls.length).fill(undefined)
+    const traceId = trace && keptTraceIdOf(trace)
     let underWay = calls.length
     let hasEnded = false
     const end = (): void => {
@@ -69,7 +70,7 @@ export function createAttempts(deps: Deps): MakeAttempt {
       const span = tracer && trace && traceCall(tracer, trace, webhook)
       transport.post(span === undefined ? call : tellTrace(call, webhook, span), result => {
         places.release(destination.id, webhook)
-        metrics.webhookCallSeconds.observe(noLabels, (clock.monotonic() - startedAt) / 1000)
+        metrics.webhookCallSeconds.observe(noLabels, (clock.monotonic() - startedAt) / 1000, traceId)
         const outcome = noteOutcome(destination, webhook, result)
         outcomes[index] = outcome
         if (span !== undefined) endCall(span, result, outcome)

@@ -15,6 +15,7 @@ import type { RetryPolicy } from '../../core/delivery/schedule.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { Destination } from '../../core/settings.ts'
+import { keptTraceIdOf } from '../../core/trace/context.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { durationMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
@@ -185,10 +186,10 @@ export class Dispatcher {
     const callable = webhooks.filter(webhook => places.hasRoom(webhook))
     if (callable.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)
     const wasProbe = lane.breaker.begins(startedAt)
-    this.#observeDelay(delivery)
     this.#underWay++
     delivery.of.shard.started()
     const trace = tracer && traceAttempt(tracer, delivery)
+    this.#observeDelay(delivery, trace && keptTraceIdOf(trace.context))
     makeAttempt(delivery, destination, callable, webhooks.length - callable.length, trace?.context, attempt => {
       this.#underWay--
       this.#tellBreaker(lane, attempt, wasProbe)
@@ -232,12 +233,12 @@ export class Dispatcher {
     })
   }
 
-  #observeDelay({ carried }: Delivery): void {
+  #observeDelay({ carried }: Delivery, traceId: string | undefined): void {
     const { clock, metrics } = this.#deps
     const now = clock.now()
     if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
     // What was put back waited for an operator: no delay of ours. What was deferred did wait for us, since its own append.
     else if (carried.round === 0)
-      metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000)
+      metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000, traceId)
   }
 }

@@ -15,8 +15,8 @@ async function serve(health: Health) {
   const { metrics, ...exposition } = createMetrics()
   server = createOpsServer({ listen: { host: '127.0.0.1', port: 0 }, health: () => health, metrics: exposition })
   const url = await server.start()
-  const get = async (path: string) => {
-    const response = await fetch(url + path)
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(url + path, { headers })
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
   }
   return { get, metrics, exposition }
@@ -50,6 +50,18 @@ describe('ops server', () => {
     expect(text).toContain('hookline_calls_in_flight 7\n')
     expect(text).toContain('hookline_first_attempt_delay_seconds_bucket{le="0.025"} 1\n')
     for (const { name, kind } of Object.values(metricSpecs)) expect(text).toContain(`# TYPE ${name} ${kind}\n`)
+  })
+
+  it('shows traces to whoever asks for OpenMetrics, and to nobody else', async () => {
+    const { get, metrics } = await serve({ live: [], ready: [] })
+    metrics.webhookCallSeconds.observe({}, 0.02, 'a'.repeat(32))
+    const openMetrics = await get('/metrics', { accept: 'application/openmetrics-text;version=1.0.0,*/*;q=0.1' })
+    expect(openMetrics.type).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8')
+    expect(openMetrics.text).toContain(`trace_id="${'a'.repeat(32)}"`)
+    expect(openMetrics.text).toMatch(/\n# EOF\n$/)
+    const text = await get('/metrics')
+    expect(text.type).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(text.text).not.toMatch(/trace_id|# EOF/)
   })
 
   it('lists what can be asked for, and each of it can', async () => {

@@ -27,6 +27,12 @@ describe('names', () => {
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b))
   })
 
+  // An exemplar costs memory in each bucket of each series.
+  it.each(own.filter(spec => 'exemplar' in spec).map(spec => [spec.name, spec] as const))(
+    '%s, which leads to traces, is a histogram without labels',
+    (_, { kind, labels }) => expect({ kind, labels }).toEqual({ kind: 'histogram', labels: {} }),
+  )
+
   it('are given once', () => {
     expect(new Set(own.map(({ name }) => name)).size).toBe(own.length)
   })

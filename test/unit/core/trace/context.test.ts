@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseTraceparent, traceContextIn, traceHeaders, traceIdOf } from '../../../../src/core/trace/context.ts'
+import {
+  keptTraceIdOf,
+  parseTraceparent,
+  traceContextIn,
+  traceHeaders,
+  traceIdOf,
+} from '../../../../src/core/trace/context.ts'
 import { traceparent } from '../../../support/traceparent.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -71,5 +77,14 @@ describe('the place that headers name', () => {
   it('has the id that the log shows', () => {
     expect(traceIdOf({ traceparent: good })).toBe(traceId)
     expect(traceIdOf({ traceparent: traceparent('0') })).toBeUndefined()
+  })
+
+  it.each([
+    ['is kept', '01', 'a'.repeat(32)],
+    ['is kept, and has flags of later versions', '03', 'a'.repeat(32)],
+    ['is not kept', '00', undefined],
+    ['has other flags, but is not kept', '02', undefined],
+  ])('an exemplar has the id of a trace that %s', (_, flags, id) => {
+    expect(keptTraceIdOf({ traceparent: traceparent('a', flags) })).toBe(id)
   })
 })

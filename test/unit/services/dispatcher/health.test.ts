@@ -5,6 +5,7 @@ import { answered, DispatcherHarness, defaultSchedule } from '../../../support/d
 import { trackMessage } from '../../../support/messages.ts'
 
 const minute = 60_000
+const nothingMeasured = { contentType: 'text/plain', text: async () => '' }
 
 let server: OpsServer | undefined
 afterEach(async () => {
@@ -16,7 +17,7 @@ async function serve(harness: DispatcherHarness) {
   server = createOpsServer({
     listen: { host: '127.0.0.1', port: 0 },
     health: () => harness.service.health(),
-    metrics: { contentType: 'text/plain', text: async () => '' },
+    metrics: { ...nothingMeasured, openMetrics: nothingMeasured },
   })
   const url = await server.start()
   return async (path: '/livez' | '/readyz'): Promise<[number, string]> => {

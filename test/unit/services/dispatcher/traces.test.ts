@@ -141,6 +141,42 @@ describe('an attempt', () => {
   })
 })
 
+describe('exemplars', () => {
+  const inTraces = (harness: DispatcherHarness): Record<string, number> =>
+    Object.fromEntries([...harness.counts].filter(([key]) => key.includes('#')))
+  const firstDelay = (traceId: string): string => `firstAttemptDelay{} # ${traceId}`
+  const call = (traceId: string): string => `webhookCallSeconds{} # ${traceId}`
+
+  it('the delay of the first attempt and each call lead to the trace that the event names', async () => {
+    const harness = await started(new RecordedSpans(0), [200], [crm(false, false)])
+    harness.write({ message: trackMessage('m1') }, { traceparent: theirs })
+    await harness.advance(minute)
+    expect(inTraces(harness)).toEqual({ [firstDelay('a'.repeat(32))]: 1, [call('a'.repeat(32))]: 2 })
+  })
+
+  it('the call of a retry leads to the trace of the retry', async () => {
+    const spans = new RecordedSpans()
+    const harness = await started(spans, [503, 200])
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(minute)
+    const [first = '', second = ''] = spans.of('consumer').map(({ traceId }) => traceId)
+    expect(inTraces(harness)).toEqual({ [firstDelay(first)]: 1, [call(first)]: 1, [call(second)]: 1 })
+  })
+
+  it.each<[string, RecordedSpans | undefined, string | undefined]>([
+    ['of a trace that the sender does not keep', new RecordedSpans(1), traceparent('c', '00')],
+    ['of a trace that we do not keep', new RecordedSpans(0), undefined],
+    ['without traces, whatever the event names', undefined, theirs],
+  ])('nothing leads to what is not there: %s', async (_, spans, named) => {
+    const harness = await started(spans)
+    harness.write({ message: trackMessage('m1') }, named === undefined ? {} : { traceparent: named })
+    await harness.advance(minute)
+    expect(harness.counts.get('webhookCallSeconds{}')).toBe(1)
+    expect(harness.counts.get('firstAttemptDelay{}')).toBe(1)
+    expect(inTraces(harness)).toEqual({})
+  })
+})
+
 describe('what an endpoint is told of a trace', () => {
   it.each<[string, RecordedSpans | undefined]>([
     ['while there are traces', new RecordedSpans()],
