@@ -1,4 +1,4 @@
-import { counter, gauge, histogram, openLabels } from './spec.ts'
+import { counter, gauge, openLabels, tracedHistogram } from './spec.ts'
 
 /** A request is refused when its messages are not acknowledged within 10 s. */
 const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -18,7 +18,7 @@ export const collectorMetrics = {
     'Messages of requests that were answered for good, by what became of them; not those that are to be sent again.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
-  collectorStoreSeconds: histogram(
+  collectorStoreSeconds: tracedHistogram(
     'hookline_collector_store_seconds',
     'From handing the messages of a request to the producer to the last acknowledgement.',
     { unit: 'seconds', use: 'dashboard', buckets: storeBuckets },

@@ -26,9 +26,10 @@ interface Deps {
 
 /**
  * Hands over the records of one request. `stored`: all in-sync replicas have each of them. `failed`: one was refused, or the
- * deadline is over; others may be stored all the same. `no_memory`: nothing was handed over.
+ * deadline is over; others may be stored all the same. `no_memory`: nothing was handed over. `traceId`: of the trace that the request is
+ * part of, if that one is kept.
  */
-export type Store = (records: readonly OutgoingRecord[]) => Promise<'stored' | 'failed' | 'no_memory'>
+export type Store = (records: readonly OutgoingRecord[], traceId?: string) => Promise<'stored' | 'failed' | 'no_memory'>
 
 export function createStore({ producer, topic, held, outage, clock, metrics, logger }: Deps): Store {
   function failed(error: Error): void {
@@ -44,7 +45,7 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
     outage.acknowledged()
   }
 
-  return records => {
+  return (records, traceId) => {
     const bytes = heldBytes(records)
     if (!held.take(bytes)) return Promise.resolve('no_memory')
     const startedAt = clock.monotonic()
@@ -66,7 +67,7 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
         // Only now: what was refused to its sender still lies in the producer until it is answered.
         held.giveBack(bytes)
         cancel()
-        metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000)
+        metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000, traceId)
         if (!hasFailed) resolve('stored')
       }
       for (const record of records) producer.append(topic, record, onAck)

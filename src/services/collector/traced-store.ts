@@ -2,7 +2,7 @@ import { keyOf } from '../../core/message/event.ts'
 import type { Message } from '../../core/message/message.ts'
 import type { EventCodec, OutgoingRecord, RecordHeaders } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { traceHeaders } from '../../core/trace/context.ts'
+import { keptTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
 import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { Store } from './store.ts'
@@ -36,7 +36,7 @@ export function createTracedStore({ codec, store, topics, tracer }: Deps): (take
   return async taken => {
     if (tracer === undefined) return store(recordsOf(taken, noHeaders))
     const span = traceAppend(tracer, topics.events, taken)
-    const outcome = await store(recordsOf(taken, traceHeaders(span.context)))
+    const outcome = await store(recordsOf(taken, traceHeaders(span.context)), keptTraceIdOf(span.context))
     span.end({}, outcome === 'stored' ? undefined : outcome)
     return outcome
   }

@@ -26,6 +26,16 @@ describe('an append', () => {
     expect(harness.producer.records(harness.topics.events).map(record => record.headers)).toEqual([headers, headers])
   })
 
+  it.each([
+    ['leads to the trace of its request', '01', 1],
+    ['leads to no trace that is not kept', '00', 0],
+  ])('%s, by an exemplar of its time', async (_, flags, kept) => {
+    const harness = new CollectorHarness({ tracer: new RecordedSpans(0).tracer })
+    await harness.answered(batch, { trace: { traceparent: traceparent('a', flags) } })
+    expect(harness.count('collectorStoreSeconds{}')).toBe(1)
+    expect(harness.count(`collectorStoreSeconds{} # ${'a'.repeat(32)}`)).toBe(kept)
+  })
+
   it('that Kafka does not take says so', async () => {
     const spans = new RecordedSpans()
     const harness = new CollectorHarness({ tracer: spans.tracer })
