@@ -42,19 +42,19 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   const create = ([key, spec]: [string, MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>]) =>
     [key, createInstrument(spec, { registry, budget, tallies, exemplars, wall })] as const
   const metrics = Object.fromEntries(Object.entries(metricSpecs).map(create)) as unknown as Metrics
-  const text = async (): Promise<string> => {
+  /** All but the tallies. */
+  const rest = (): Promise<string> => {
     for (const refresh of refreshers) refresh()
     metrics.series.set({}, budget.used)
-    const rest = await registry.metrics()
-    return [rest, ...tallies.map(tally => tally.text())].join('\n')
+    return registry.metrics()
   }
   return {
     metrics,
     contentType: registry.contentType,
-    text,
+    text: async () => [await rest(), ...tallies.map(tally => tally.text())].join('\n'),
     openMetrics: {
       contentType: openMetricsType,
-      text: async () => openMetricsOf(await text(), new Map(exemplars.flatMap(each => each.behind()))),
+      text: async () => openMetricsOf(await rest(), new Map(exemplars.flatMap(each => each.behind())), tallies),
     },
     onCollect: refresh => {
       refreshers.push(refresh)

@@ -23,6 +23,10 @@ interface Deps {
   readonly budget: SeriesBudget
 }
 
+/** The two lines that say what a metric is. */
+export type HeadOf = (name: string, help: string, type: string) => string
+const textHead: HeadOf = (name, help, type) => `# HELP ${name} ${help}\n# TYPE ${name} ${type}`
+
 /**
  * A counter that counts and shows by itself. prom-client makes one key of all labels at every call, which on the way of every delivery costs
  * more than what is counted there; and for thousands of series its exposition holds the event loop ten times as long.
@@ -43,11 +47,11 @@ export class Tally implements Counter<LabelSet> {
     branch.count.total += by
   }
 
-  /** In Prometheus' text format. */
-  text(): string {
+  /** In Prometheus' text format, which other formats differ from by the head. */
+  text(headOf: HeadOf = textHead): string {
     const { name, help } = this.#deps
     const lines = this.#counts.map(({ head, total }) => `${head} ${total}\n`)
-    return `# HELP ${name} ${help}\n# TYPE ${name} counter\n${lines.join('')}`
+    return `${headOf(name, help, 'counter')}\n${lines.join('')}`
   }
 
   #branchOf(labels: Labels): Branch {
