@@ -1,17 +1,17 @@
-/** There is nothing to release, or a file does not look as expected. */
+/** A file does not look as expected: it would go on to name another version. */
 export class NotReleasable extends Error {
   override readonly name = 'NotReleasable'
 }
 
-/** Files that say which version this is and that no generator makes, each with what a release does to its text. */
-export const released: Readonly<Record<string, (text: string, version: string, date: string) => string>> = {
-  'CHANGELOG.md': (text, version, date) => {
-    const [head = '', rest] = text.split(/^## Unreleased\n/m)
-    if (rest === undefined) throw new NotReleasable('CHANGELOG.md has no section "## Unreleased"')
-    const [unreleased = ''] = rest.split(/^## /m)
-    if (unreleased.trim() === '') throw new NotReleasable('CHANGELOG.md says of nothing that it is unreleased')
-    return `${head}## Unreleased\n\n## ${version}, ${date}\n${rest}`
-  },
+/** Files that say which version this is and that neither `changeset version` nor a generator makes, each with what a release does to its text. */
+export const released: Readonly<Record<string, (text: string, version: string) => string>> = {
+  // The lockfile names the package itself twice: at its top, and as the first of what is installed.
+  'package-lock.json': (text, version) =>
+    replaced(
+      replaced(text, /(?<=^\{\n {2}"name": "hookline",\n {2}"version": ")[^"]*/g, version),
+      /(?<=^ {4}"": \{\n {6}"name": "hookline",\n {6}"version": ")[^"]*/gm,
+      version,
+    ),
   'src/client/version.ts': (text, version) => replaced(text, /version: '[^']*'/g, `version: '${version}'`),
   'deploy/helm/hookline/Chart.yaml': (text, version) =>
     replaced(replaced(text, /^version: .*$/gm, `version: ${version}`), /^appVersion: .*$/gm, `appVersion: ${version}`),

@@ -1,69 +1,128 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { parseChangesetFile } from '@changesets/parse'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { NotReleasable, released } from '../../../deploy/release/release.ts'
 import { checkout } from '../../support/pages.ts'
 
+const execute = promisify(execFile)
 const read = (path: string, root = checkout): Promise<string> => readFile(join(root, path), 'utf8')
-const changelog = released['CHANGELOG.md']!
-const date = '2026-11-21'
+const manifest = JSON.parse(await read('package.json')) as {
+  name: string
+  version: string
+  scripts: Record<string, string>
+}
 
-describe('the changelog of a release', () => {
-  it('has what was unreleased under its version, and room for what comes', () => {
-    expect(changelog('# Changelog\n\n## Unreleased\n- A.\n- B.\n\n## 0.1.0, 2026-01-01\n- C.\n', '0.2.0', date)).toBe(
-      '# Changelog\n\n## Unreleased\n\n## 0.2.0, 2026-11-21\n- A.\n- B.\n\n## 0.1.0, 2026-01-01\n- C.\n',
-    )
+/** What is wrong with a changeset; undefined: nothing. */
+function faultOf(text: string): string | undefined {
+  try {
+    const { releases, summary } = parseChangesetFile(text)
+    if (releases.length !== 1 || releases[0]!.name !== manifest.name) return `names not ${manifest.name}, and it only`
+    if (!['major', 'minor', 'patch'].includes(releases[0]!.type)) return `raises nothing: ${releases[0]!.type}`
+    return summary.trim() === '' ? 'says nothing' : undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+const changeset = (bump: string, summary: string, name = manifest.name): string =>
+  `---\n'${name}': ${bump}\n---\n\n${summary}\n`
+
+describe('what waits for a release', () => {
+  it('names this package, what it raises, and what changes', async () => {
+    const files = (await readdir(join(checkout, '.changeset'))).filter(file => /(?<!^README)\.md$/.test(file))
+    const faults = files.map(async file => ({ file, fault: faultOf(await read(join('.changeset', file))) }))
+    expect((await Promise.all(faults)).filter(({ fault }) => fault !== undefined)).toEqual([])
   })
 
   it.each([
-    ['nothing is new', '# Changelog\n\n## Unreleased\n\n## 0.1.0, 2026-01-01\n- C.\n'],
-    ['the section is missing', '# Changelog\n\n## 0.1.0, 2026-01-01\n- C.\n'],
-  ])('is refused where %s', (_, text) => expect(() => changelog(text, '0.2.0', date)).toThrow(NotReleasable))
+    ['major', changeset('major', 'A.'), undefined],
+    ['minor', changeset('minor', 'A.'), undefined],
+    ['patch', changeset('patch', 'A.'), undefined],
+    ['no front matter', 'A.\n', expect.any(String)],
+    ['front matter without an end', '---\nhookline: minor\n\nA.\n', expect.any(String)],
+    ['no package', '---\n---\n\nA.\n', expect.any(String)],
+    ['another package', changeset('minor', 'A.', 'hooklime'), expect.any(String)],
+    ['another number', changeset('middle', 'A.'), expect.any(String)],
+    ['no number', changeset('none', 'A.'), expect.any(String)],
+    ['no words', changeset('minor', ''), expect.any(String)],
+  ])('is judged: %s', (_, text, fault) => expect(faultOf(text)).toEqual(fault))
+})
 
-  it('is refused where a place has gone or stands twice', () => {
-    const inCode = released['src/client/version.ts']!
-    expect(() => inCode('nothing', '0.2.0', date)).toThrow(NotReleasable)
-    expect(() => inCode("version: '1' version: '2'", '0.2.0', date)).toThrow(NotReleasable)
+describe('a place of the version', () => {
+  it.each([
+    ['has gone', 'nothing'],
+    ['stands twice', "version: '1' version: '2'"],
+  ])('that %s stops the release', (_, text) => {
+    expect(() => released['src/client/version.ts']!(text, '0.2.0')).toThrow(NotReleasable)
   })
 })
 
-describe('what npm version runs', () => {
+describe('npm run release', () => {
   let folder: string
-  const run = () => promisify(execFile)(process.execPath, [join(checkout, 'deploy/release/prepare.ts'), folder])
+  const places = ['package.json', 'CHANGELOG.md', ...Object.keys(released)]
+  // What these make is tried where they are; here, that they are run once the version is there.
+  const scripts = { ...manifest.scripts, generate: 'cp package.json generated', manifests: 'cp generated manifests' }
+  const texts = () => Promise.all(places.map(path => read(path, folder)))
+  const release = () => execute('npm', ['run', '--silent', 'release'], { cwd: folder })
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hookline-release-'))
-    for (const path of Object.keys(released)) {
+    for (const path of [...places, '.changeset/config.json', 'deploy/release']) {
       await mkdir(dirname(join(folder, path)), { recursive: true })
-      await cp(join(checkout, path), join(folder, path))
+      await cp(join(checkout, path), join(folder, path), { recursive: true })
     }
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ version: '9.8.7' }))
-    await writeFile(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n- A.\n')
+    // Where the real ones stand now must not matter.
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, scripts, version: '9.8.7' }))
+    await writeFile(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## 9.8.7\n- Before.\n')
+    await symlink(join(checkout, 'node_modules'), join(folder, 'node_modules'))
+    await execute('git', ['init', '--quiet', '--initial-branch=main'], { cwd: folder })
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  it('gives every place the version of package.json', async () => {
-    await run()
-    expect(await read('CHANGELOG.md', folder)).toMatch(/^## Unreleased\n\n## 9\.8\.7, \d{4}-\d\d-\d\d\n- A\.\n$/m)
-    expect(await read('src/client/version.ts', folder)).toContain("version: '9.8.7'")
-    expect(parse(await read('deploy/helm/hookline/Chart.yaml', folder))).toMatchObject({
-      version: '9.8.7',
-      appVersion: '9.8.7',
-    })
+  it('is refused while nothing waits, and changes nothing', async () => {
+    const before = await texts()
+    await expect(release()).rejects.toMatchObject({ code: 1 })
+    expect(await texts()).toEqual(before)
   })
 
-  it('a second time changes nothing, and says why', async () => {
-    const before = await Promise.all(Object.keys(released).map(path => read(path, folder)))
-    await expect(run()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('unreleased') })
-    expect(await Promise.all(Object.keys(released).map(path => read(path, folder)))).toEqual(before)
+  it('raises the version by the highest number, and says in CHANGELOG.md what changed', async () => {
+    await writeFile(join(folder, '.changeset/mended.md'), changeset('patch', 'Mended.'))
+    await writeFile(join(folder, '.changeset/new.md'), changeset('minor', 'New.'))
+    await release()
+    expect(JSON.parse(await read('package.json', folder))).toEqual({ ...manifest, scripts, version: '9.9.0' })
+    expect(await read('CHANGELOG.md', folder)).toBe(
+      '# Changelog\n\n## 9.9.0\n\n### Minor Changes\n\n- New.\n\n### Patch Changes\n\n- Mended.\n\n## 9.8.7\n- Before.\n',
+    )
+    expect(await readdir(join(folder, '.changeset'))).toEqual(['config.json'])
+  })
+
+  it('then makes what is made from it', async () => {
+    expect(JSON.parse(await read('manifests', folder))).toMatchObject({ version: '9.9.0' })
+  })
+
+  it('gives every other place the same version, and changes nothing else there', async () => {
+    const version = '9.9.0'
+    const lockfile = JSON.parse(await read('package-lock.json'))
+    lockfile.version = lockfile.packages[''].version = version
+    expect(await read('package-lock.json', folder)).toBe(`${JSON.stringify(lockfile, null, 2)}\n`)
+    expect(await read('src/client/version.ts', folder)).toContain(`version: '${version}'`)
+    const chart = parse(await read('deploy/helm/hookline/Chart.yaml'))
+    expect(parse(await read('deploy/helm/hookline/Chart.yaml', folder))).toEqual({
+      ...chart,
+      version,
+      appVersion: version,
+    })
   })
 })
 
 it('every place has the version of package.json', async () => {
-  const { version } = JSON.parse(await read('package.json')) as { version: string }
+  const { version } = manifest
+  const lockfile = JSON.parse(await read('package-lock.json'))
+  expect([lockfile.version, lockfile.packages[''].version]).toEqual([version, version])
+  expect(await read('CHANGELOG.md')).toMatch(new RegExp(`^# Changelog\n\n## ${version.replaceAll('.', '\\.')}$`, 'm'))
   expect(await read('src/client/version.ts')).toContain(`version: '${version}'`)
   expect(parse(await read('deploy/helm/hookline/Chart.yaml'))).toMatchObject({ version, appVersion: version })
   expect(parse(await read('schemas/asyncapi.yaml')).info.version).toBe(version)
