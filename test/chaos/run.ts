@@ -184,6 +184,7 @@ async function suffer(world: World, fault: Fault, problems: string[]): Promise<I
   const { ledger, patience } = world
   const { what, at, recovery, victims = [], heal, problems: own = [] }: Hit = await fault.inject(world)
   const recoveredAt = await ledger.seen(recovery.keys, { ...recovery, patienceMs: giveUpMs * patience })
+  const healedAt = heal && performance.now()
   problems.push(...own, ...((await heal?.()) ?? []))
-  return { what: `${fault.name} ${what}`, at, from: recovery.from, recoveredAt, victims }
+  return { what: `${fault.name} ${what}`, at, from: recovery.from, recoveredAt, victims, healedAt }
 }

@@ -29,6 +29,8 @@ export interface Injected {
   readonly recoveredAt: number | undefined
   /** Processes that had no chance to commit what they had done. */
   readonly victims: readonly string[]
+  /** When what it took was given back: from here on a process that was frozen goes on. */
+  readonly healedAt?: number | undefined
 }
 
 export interface Evidence {
@@ -159,12 +161,7 @@ function duplicatesOf({ deliveries, injected, limits, patience }: Evidence) {
     const isExcused =
       limits.duplicates === 'counted' ||
       (limits.duplicates === 'of_victims' &&
-        injected.some(
-          ({ victims, at }) =>
-            victims.includes(before.process) &&
-            before.at >= at - uncommittedMs * patience &&
-            before.at <= at + signalMs * patience,
-        ))
+        injected.some(each => isUncommitted(each, before, patience) || isBegunBefore(each, delivery, patience)))
     if (!isExcused)
       excess.push(
         `${target} by ${before.process}${relativeTo(injected, before.at)}, ${Math.round(delivery.at - before.at)} ms later by ${delivery.process}`,
@@ -172,6 +169,22 @@ function duplicatesOf({ deliveries, injected, limits, patience }: Evidence) {
   }
   return { repeated, excess }
 }
+
+/** The victim had no time left to say that it had delivered it. */
+const isUncommitted = ({ victims, at }: Injected, { process, at: delivered }: Delivery, patience: number): boolean =>
+  victims.includes(process) && delivered >= at - uncommittedMs * patience && delivered <= at + signalMs * patience
+
+/** A call that a frozen process had begun, and whose request goes out when it is thawed: nothing can hold that back. */
+const isBegunBefore = (
+  { victims, at, healedAt }: Injected,
+  { process, at: delivered, sent }: Delivery,
+  patience: number,
+) =>
+  victims.includes(process) &&
+  healedAt !== undefined &&
+  delivered >= healedAt &&
+  delivered <= healedAt + signalMs * patience &&
+  sent.at <= at + signalMs * patience
 
 /** ` 300 ms before SIGKILL p1`, of the fault that is nearest. */
 function relativeTo(injected: readonly Injected[], moment: number): string {
