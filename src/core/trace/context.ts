@@ -49,8 +49,10 @@ export function keptTraceIdOf({ traceparent }: TraceContext): string | undefined
   return parsed?.isSampled ? parsed.traceId : undefined
 }
 
-/** For a record or a request. */
-export function traceHeaders({ traceparent, tracestate }: TraceContext): RecordHeaders {
+/** For a record or a request; none without a trace. */
+export function traceHeaders(context: TraceContext | undefined): RecordHeaders {
+  if (context === undefined) return {}
+  const { traceparent, tracestate } = context
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
 }
 

@@ -55,8 +55,11 @@ export function createCarryOut({ writes, emissions, gate, events, memberships, t
 
   async function emit(key: MemberKey, identify: Event, shard: Shard, trace?: InputTrace): Promise<boolean> {
     const span = trace?.emit(key.destination)
-    const headers = span === undefined ? {} : traceHeaders(span.context)
-    const record = { key: Buffer.from(key.userId), value: events.encode(identify), headers }
+    const record = {
+      key: Buffer.from(key.userId),
+      value: events.encode(identify),
+      headers: traceHeaders(span?.context),
+    }
     const isWritten = await writes.append(topics.events, record, shard)
     span?.end({}, isWritten ? undefined : 'partition_lost')
     if (isWritten) metrics.audienceEmitted.inc({ destination: key.destination })

@@ -1,6 +1,7 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import { traceContextIn } from '../../core/trace/context.ts'
+import { processFacts, sendFacts } from '../../core/trace/facts.ts'
 import type { Span, Tracer } from '../../core/trace/tracer.ts'
 
 /** The trace of one input that something is written for. */
@@ -19,20 +20,15 @@ export function traceInput(
   tracer: Tracer,
   { record, input, eventsTopic }: { record: LogRecord; input: AudienceInput; eventsTopic: string },
 ): InputTrace {
-  const { topic, partition, offset, headers } = record
   const span = tracer.start({
-    name: `process ${topic}`,
+    name: `process ${record.topic}`,
     kind: 'consumer',
     facts: {
-      'messaging.system': 'kafka',
-      'messaging.operation.type': 'process',
-      'messaging.destination.name': topic,
-      'messaging.destination.partition.id': String(partition),
-      'messaging.kafka.offset': offset,
+      ...processFacts(record),
       'hookline.input': input.kind,
       ...('audience' in input && { 'hookline.audience': input.audience }),
     },
-    follows: traceContextIn(headers),
+    follows: traceContextIn(record.headers),
   })
   const place = 'userId' in input ? { parent: span.context } : { follows: span.context }
   return {
@@ -41,9 +37,7 @@ export function traceInput(
         name: `send ${eventsTopic}`,
         kind: 'producer',
         facts: {
-          'messaging.system': 'kafka',
-          'messaging.operation.type': 'send',
-          'messaging.destination.name': eventsTopic,
+          ...sendFacts(eventsTopic),
           'hookline.destination': destination,
         },
         ...place,

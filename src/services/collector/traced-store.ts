@@ -3,6 +3,7 @@ import type { Message } from '../../core/message/message.ts'
 import type { EventCodec, OutgoingRecord, RecordHeaders } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { keptTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
+import { sendFacts } from '../../core/trace/facts.ts'
 import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { Store } from './store.ts'
@@ -49,9 +50,7 @@ function traceAppend(tracer: Tracer, topic: string, { messages, sourceId, trace 
     name: `send ${topic}`,
     kind: 'producer',
     facts: {
-      'messaging.system': 'kafka',
-      'messaging.operation.type': 'send',
-      'messaging.destination.name': topic,
+      ...sendFacts(topic),
       'messaging.batch.message_count': messages.length,
       'hookline.source': sourceId,
     },

@@ -1,6 +1,7 @@
 import type { Decision } from '../../core/delivery/decide.ts'
 import { firstStood } from '../../core/delivery/replay.ts'
 import { traceContextIn } from '../../core/trace/context.ts'
+import { processFacts } from '../../core/trace/facts.ts'
 import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { Delivery } from './delivery.ts'
 
@@ -28,11 +29,7 @@ export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
     name: `deliver ${carried.destination}`,
     kind: 'consumer',
     facts: {
-      'messaging.system': 'kafka',
-      'messaging.operation.type': 'process',
-      'messaging.destination.name': record.topic,
-      'messaging.destination.partition.id': String(record.partition),
-      'messaging.kafka.offset': record.offset,
+      ...processFacts(record),
       'messaging.message.id': carried.messageId,
       'hookline.source': event.sourceId,
       'hookline.destination': carried.destination,

@@ -13,16 +13,7 @@ import {
   type SyncRequest,
   UploadCutShort,
 } from '../../core/operator-api.ts'
-import type {
-  Clock,
-  EventCodec,
-  Logger,
-  LogPositions,
-  LogProducer,
-  RecordHeaders,
-  TopicReader,
-  ValueCodec,
-} from '../../core/ports.ts'
+import type { Clock, EventCodec, Logger, LogPositions, LogProducer, TopicReader, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
@@ -81,7 +72,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const record = deletionOf(request, clock.id(), clock.now(), routing())
     const encodings = { encodeEvent: deps.codec.encode, encodeInput }
     return asked('deletion', async () => {
-      await carryOutDeletion({ producer, topics, marks, ...encodings, headers: headersOf(trace) }, request, record)
+      await carryOutDeletion({ producer, topics, marks, ...encodings, headers: traceHeaders(trace) }, request, record)
       const { id, status } = new DeletionTally(record).status()
       const sources = record.sources.map(source => source.id)
       logger.info({ id, users: record.users, suppress: request.suppress, sources }, 'deletion accepted')
@@ -99,7 +90,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const audience = audiences().get(name)
     if (audience === undefined) return refuseAudience(name) as Refusal
     const partitions = async (): Promise<number> => (await deps.positions.ends(topics.audienceInput)).length
-    const headers = headersOf(trace)
+    const headers = traceHeaders(trace)
     const writing = { producer, topic: topics.audienceInput, partitions, encodeInput, headers }
     try {
       return await asked('audience sync', async () => {
@@ -130,8 +121,6 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     stop: () => stopping.abort(),
   }
 }
-
-const headersOf = (trace: TraceContext | undefined): RecordHeaders => (trace === undefined ? {} : traceHeaders(trace))
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {
