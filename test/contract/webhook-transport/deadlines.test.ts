@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { afterRequest, answer, answering, type Peer } from '../../support/scripted-receiver.ts'
+import { afterRequest, answer, answering, type Script } from '../../support/scripted-receiver.ts'
 import { adapters, answered, type CreateTransport, caller, receiver, scriptedResolver } from './adapters.ts'
 
 const timeoutMs = 250
@@ -33,6 +33,24 @@ const trickle = (text: string, first = '') =>
     next()
   })
 
+/** A call to a server that keeps to a script, in the moment of its deadline: a millisecond before it had not ended. */
+async function atDeadline(create: CreateTransport, script: Script) {
+  const closed = Promise.withResolvers<void>()
+  const target = await receiver(peer => {
+    void peer.closed.then(closed.resolve)
+    return script(peer)
+  })
+  const transport = timed(create)
+  const { clock, post, ends } = transport
+  const posted = post(target.url())
+  await target.received(1)
+  await read(transport)
+  await clock.advance(timeoutMs - 1)
+  expect(ends[0]).toEqual([])
+  await clock.advance(1)
+  return { posted, closed: closed.promise, ends }
+}
+
 const over = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT' }
 
 describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
@@ -43,22 +61,10 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
     ['says 103 and no more', afterRequest(peer => peer.send('HTTP/1.1 103 Early Hints\r\n\r\n'))],
     ['says 103 over and over', trickle('HTTP/1.1 103 Early Hints\r\n\r\n')],
   ])('a server that %s', async (_name, script) => {
-    const closed = Promise.withResolvers<void>()
-    const target = await receiver(peer => {
-      void peer.closed.then(closed.resolve)
-      return script(peer as Peer)
-    })
-    const transport = timed(create)
-    const { clock, post, ends } = transport
-    const posted = post(target.url())
-    await target.received(1)
-    await read(transport)
-    await clock.advance(timeoutMs - 1)
-    expect(ends[0]).toEqual([])
-    await clock.advance(1)
+    const { posted, closed, ends } = await atDeadline(create, script)
     const result = await posted
     expect(result).toEqual({ ...over, detail: '250ms were over before the head of its answer was complete' })
-    await closed.promise
+    await closed
     expect(ends[0]).toEqual([result])
   })
 
@@ -67,21 +73,9 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
     ['sends its body byte by byte', trickle('a', 'HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n')],
     ['ends neither body nor connection', afterRequest(peer => peer.send('HTTP/1.1 200 OK\r\n\r\nbody'))],
   ])('a server that answers and %s has answered; the connection is dropped at the deadline', async (_name, script) => {
-    const closed = Promise.withResolvers<void>()
-    const target = await receiver(peer => {
-      void peer.closed.then(closed.resolve)
-      return script(peer)
-    })
-    const transport = timed(create)
-    const { clock, post, ends } = transport
-    const posted = post(target.url())
-    await target.received(1)
-    await read(transport)
-    await clock.advance(timeoutMs - 1)
-    expect(ends[0]).toEqual([])
-    await clock.advance(1)
+    const { posted, closed, ends } = await atDeadline(create, script)
     expect(await posted).toEqual(answered(200))
-    await closed.promise
+    await closed
     expect(ends[0]).toEqual([answered(200)])
   })
 
