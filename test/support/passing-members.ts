@@ -2,17 +2,14 @@ import { systemClock } from '../../src/adapters/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'
 import { createConsumer } from '../../src/adapters/kafka/consumer.ts'
 import { durationMs } from '../../src/core/units.ts'
+import { type Load, startLoad } from './load.ts'
 import { silent } from './silent-logger.ts'
 
-/** Members that join a group and leave it again, one after another, as when an autoscaler cannot make up its mind. */
-export interface PassingMembers {
-  /** Resolves when the last one has left. */
-  stop(): Promise<void>
-}
-
-/** They speak the group's own protocol; what they are given they do not touch. */
-export function startPassingMembers(groupId: string, topic: string): PassingMembers {
-  let isOver = false
+/**
+ * Members that join a group and leave it again, one after another, as when an autoscaler cannot make up its mind. They speak the group's own
+ * protocol; what they are given they do not touch.
+ */
+export function startPassingMembers(groupId: string, topic: string): Load {
   async function pass(): Promise<void> {
     const member = createConsumer({
       kafka: createKafka(
@@ -38,15 +35,5 @@ export function startPassingMembers(groupId: string, topic: string): PassingMemb
     })
     await member.stop()
   }
-  async function run(): Promise<void> {
-    while (!isOver) await pass()
-  }
-  const running = run()
-  running.catch(() => undefined)
-  return {
-    stop() {
-      isOver = true
-      return running
-    },
-  }
+  return startLoad(pass, 0)
 }

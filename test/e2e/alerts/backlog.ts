@@ -4,7 +4,8 @@ import type { Event } from '../../../src/core/message/event.ts'
 import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
 import { type AdminClient, createAdminClient } from '../../support/kafka-admin.ts'
 import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
-import { type PassingMembers, startPassingMembers } from '../../support/passing-members.ts'
+import type { Load } from '../../support/load.ts'
+import { startPassingMembers } from '../../support/passing-members.ts'
 import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
 import type { Fault, Installation } from './fault.ts'
 
@@ -29,7 +30,7 @@ class Backlog {
   readonly pipeline: Pipeline
   readonly #parts: Parts
   readonly #admin: AdminClient
-  #members: PassingMembers | undefined
+  #members: Load | undefined
 
   private constructor(pipeline: Pipeline, parts: Parts, admin: AdminClient) {
     this.pipeline = pipeline

@@ -2,8 +2,9 @@ import type { RunningService } from '../../../deploy/local/service-process.ts'
 import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
 import { until } from '../../support/kafka-admin.ts'
 import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
+import type { Load } from '../../support/load.ts'
 import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
-import { startThrottle, type Throttle } from '../../support/throttle.ts'
+import { startThrottle } from '../../support/throttle.ts'
 import type { Fault, Installation } from './fault.ts'
 
 const job = 'crowded'
@@ -29,7 +30,7 @@ class Crowded {
   readonly #endpoint: ChangingEndpoint
   readonly #prometheus: LivePrometheus
   #service: RunningService | undefined
-  #throttle: Throttle | undefined
+  #throttle: Load | undefined
 
   private constructor(pipeline: Pipeline, endpoint: ChangingEndpoint, prometheus: LivePrometheus) {
     this.#pipeline = pipeline
