@@ -54,7 +54,7 @@ export const processMetrics = {
   clockOffset: gauge(
     'hookline_clock_offset_seconds',
     'How far the machine’s clock has been set since the process started. A step is not followed: restart it when the new time is right.',
-    { unit: 'seconds', use: 'debug' },
+    { unit: 'seconds', use: 'alert' },
   ),
   series: gauge('hookline_metrics_series', 'Series with labels from the configuration that this process exposes.', {
     unit: 'series',

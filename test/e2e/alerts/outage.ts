@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Broker, type BrokerOptions, startBroker } from '../../../deploy/local/broker.ts'
 import { freePorts } from '../../../deploy/local/ports.ts'
 import type { RunningService } from '../../../deploy/local/service-process.ts'
@@ -16,6 +16,9 @@ const partitions = [0, 1, 2, 3]
 const offsetsTopic = '__consumer_offsets'
 /** What it is created with; the broker takes no change of a topic's configuration but a whole new one. */
 const offsetsConfig = { 'cleanup.policy': 'compact' }
+const setsClock = new URL('sets-clock.mjs', import.meta.url).href
+/** What a virtual machine may be paused for. */
+const pauseMs = 600_000
 
 /** One process at a broker of its own, which may be spoilt as a whole. */
 class Outage {
@@ -49,7 +52,10 @@ class Outage {
   }
 
   async start(): Promise<void> {
-    this.#service = await this.pipeline.run()
+    this.#service = await this.pipeline.run({
+      NODE_OPTIONS: `--import=${setsClock}`,
+      CLOCK_AHEAD_FILE: this.#clockFile,
+    })
     await this.#prometheus.scrape({ instance: job, job, address: opsOf(this.#service) })
   }
 
@@ -59,6 +65,11 @@ class Outage {
 
   async kill(): Promise<void> {
     await this.#service?.kill()
+  }
+
+  /** The process goes on by the time that was. What is started from now on goes by the new one. */
+  async setClock(aheadMs: number): Promise<void> {
+    await writeFile(this.#clockFile, String(aheadMs))
   }
 
   async stopBroker(): Promise<void> {
@@ -85,6 +96,10 @@ class Outage {
     await this.endpoint.close()
     await this.#broker.stop()
     await rm(this.#place.dataDir, { recursive: true, force: true })
+  }
+
+  get #clockFile(): string {
+    return join(dirname(this.pipeline.configFile), 'clock-ahead')
   }
 
   /** More than four calls of two seconds can take; and what is meant to fail does: nobody waits for it. */
@@ -159,11 +174,21 @@ const faults = {
     begin: outage => outage.stopBroker(),
     end: outage => outage.startBroker(),
   },
+  clock: {
+    cause: 'the clock of its machine is ten minutes ahead, as after a pause',
+    cure: 'it is started again',
+    alerts: { HooklineClockOff: {} },
+    begin: outage => outage.setClock(pauseMs),
+    async end(outage) {
+      await outage.stop()
+      await outage.start()
+    },
+  },
 } satisfies Record<string, Fault<Outage>>
 
 /** What befalls a whole process, or all of Kafka. */
 export const outage: Installation<Outage> = {
   job,
-  rounds: [[faults.down], [faults.lost], [faults.slow, faults.commits], [faults.broker]],
+  rounds: [[faults.down], [faults.lost], [faults.slow, faults.commits], [faults.broker], [faults.clock]],
   open: prometheus => Outage.started(prometheus),
 }
