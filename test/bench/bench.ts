@@ -5,7 +5,9 @@ import { peer } from './forwarders/peer.ts'
 import { type Options, parseOptions, type RowName } from './options.ts'
 import { pinSelf } from './pinning.ts'
 import { type Circumstances, entriesOf } from './publication/entries.ts'
+import { fileNameOf, flameGraph } from './publication/flame-graph.ts'
 import { commitOf, publish } from './publication/publish.ts'
+import { circumstancesText } from './publication/tables.ts'
 import { failuresOf, type NamedOutcome, reportOf } from './report.ts'
 import { audiencesRow } from './rows/audiences.ts'
 import { backlogRow } from './rows/backlog.ts'
@@ -94,7 +96,7 @@ async function measure(options: Options, stage: Stage, circumstances: Circumstan
       continue
     }
     say(`\n${reportOf([outcome])}`)
-    for (const line of outcome.profiles ?? []) say(line)
+    await showProfiles(outcome, circumstances)
     // Row by row: what was measured stays when a later row breaks.
     if (options.publishes) await publish(root, entriesOf(outcome, circumstances), options.hasAllTransports)
   }
@@ -107,6 +109,17 @@ async function outcomeOf(row: RowName, bench: Bench): Promise<NamedOutcome> {
     return { row, ...(await rows[row](bench)) }
   } catch (error) {
     return { row, figures: [], findings: [], broke: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** As lines, and as a flame graph each. */
+async function showProfiles({ row, profiles = [] }: NamedOutcome, circumstances: Circumstances): Promise<void> {
+  await mkdir(`${root}${lastRun}`, { recursive: true })
+  for (const { title, lines, stacks } of profiles) {
+    const name = `${row}: ${title}`
+    const file = `${lastRun}/${fileNameOf(name)}`
+    await writeFile(`${root}${file}`, flameGraph(name, circumstancesText(circumstances), stacks))
+    for (const line of ['', name, ...lines, `  as a flame graph: ${file}`]) say(line)
   }
 }
 

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
+import { type CpuProfile, labelOf, packageOf, selfTimes, type Window } from './cpu-profile.ts'
+import { type Frame, mergedStacks } from './stacks.ts'
 
-/** What V8 writes (`--cpu-prof`); times in microseconds on the monotonic clock. */
-export interface CpuProfile {
-  readonly nodes: readonly {
-    readonly id: number
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
-  }[]
-  readonly startTime: number
-  readonly samples: readonly number[]
-  /** Before each sample, since the one before. */
-  readonly timeDeltas: readonly number[]
+/** Where the time of a run's steady part went. */
+export interface Profiled {
+  /** Who ran, and at what. */
+  readonly title: string
+  /** For whoever watches. */
+  readonly lines: readonly string[]
+  /** For a flame graph. */
+  readonly stacks: readonly Frame[]
 }
 
 export interface Share {
@@ -25,26 +25,23 @@ export interface Summary {
   readonly functions: readonly Share[]
 }
 
-interface Window {
-  readonly from: number
-  readonly to: number
-}
-
 const shownPackages = 25
 const shownFunctions = 30
 
-/** Where the time of a run's steady part went, as lines; none when there is no profile. */
+/** What the profile of a run has of its steady part; nothing when there is no profile. */
 export async function profileOf(
   title: string,
   run: { readonly profile: string | undefined; readonly window: Window },
-): Promise<readonly string[]> {
+): Promise<readonly Profiled[]> {
   if (run.profile === undefined) return []
-  const { busyMs, packages, functions } = summarise(JSON.parse(await readFile(run.profile, 'utf8')), run.window)
+  const profile = JSON.parse(await readFile(run.profile, 'utf8')) as CpuProfile
+  return [{ title, lines: linesOf(summarise(profile, run.window)), stacks: mergedStacks(profile, run.window) }]
+}
+
+function linesOf({ busyMs, packages, functions }: Summary): readonly string[] {
   const lineOf = ({ name, ms, share }: Share): string =>
     `${(share * 100).toFixed(1).padStart(5)} %  ${Math.round(ms).toString().padStart(6)} ms  ${name}`
   return [
-    '',
-    title,
     `  ${Math.round(busyMs)} ms of CPU in the steady part, self time by package:`,
     ...packages.slice(0, shownPackages).map(lineOf),
     '  by function:',
@@ -53,39 +50,21 @@ export async function profileOf(
 }
 
 /** Self time by package and by function between two times, most first. */
-export function summarise({ nodes, startTime, samples, timeDeltas }: CpuProfile, { from, to }: Window): Summary {
-  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
+export function summarise(profile: CpuProfile, window: Window): Summary {
+  const times = selfTimes(profile, window)
   const byPackage = new Map<string, number>()
   const byFunction = new Map<string, number>()
   let busy = 0
-  let at = startTime
-  samples.forEach((id, index) => {
-    at += timeDeltas[index] ?? 0
-    // Until the next sample it is taken for being there.
-    const spent = timeDeltas[index + 1] ?? 0
-    const frame = frames.get(id)
-    if (frame === undefined || frame.functionName === '(idle)' || at < from || at >= to) return
+  for (const { id, callFrame } of profile.nodes) {
+    const spent = times.get(id)
+    if (spent === undefined) continue
     busy += spent
-    add(byPackage, packageOf(frame.url) || frame.functionName, spent)
-    add(byFunction, `${frame.functionName || '(anonymous)'} ${placeOf(frame)}`.trimEnd(), spent)
-  })
-  const sharesOf = (times: ReadonlyMap<string, number>): readonly Share[] =>
-    [...times].map(([name, spent]) => ({ name, ms: spent / 1_000, share: spent / busy })).sort((a, b) => b.ms - a.ms)
+    add(byPackage, packageOf(callFrame.url) || callFrame.functionName, spent)
+    add(byFunction, labelOf(callFrame), spent)
+  }
+  const sharesOf = (sums: ReadonlyMap<string, number>): readonly Share[] =>
+    [...sums].map(([name, spent]) => ({ name, ms: spent / 1_000, share: spent / busy })).sort((a, b) => b.ms - a.ms)
   return { busyMs: busy / 1_000, packages: sharesOf(byPackage), functions: sharesOf(byFunction) }
-}
-
-/** `…/node_modules/got/dist/x.js` → `got`; `…/src/core/delivery/lane.ts` → `src/core/delivery`; `node:internal/streams/x` → `node:internal/streams`. */
-export function packageOf(url: string): string {
-  const [, inModules] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? []
-  if (inModules !== undefined) return inModules
-  if (url.startsWith('node:')) return url.split('/').slice(0, 2).join('/')
-  const [, own] = /\/((?:src|test|bin)\/.*)\/[^/]+$/.exec(url) ?? []
-  return own ?? url
-}
-
-function placeOf({ url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
-  const short = url.replace(/.*\/node_modules\//, '').replace(/^file:.*?\/(?=(?:src|test|bin)\/)/, '')
-  return short === '' ? '' : `${short}:${lineNumber + 1}`
 }
 
 function add(times: Map<string, number>, name: string, spent: number): void {

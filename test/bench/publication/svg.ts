@@ -1,6 +1,7 @@
 import { shown } from '../report.ts'
+import { box, document, round, rule, text } from './svg-elements.ts'
 
-/* Two sorts of plots, as much as three plots need. Sizes are pixels. */
+/* Two sorts of plots, as much as three plots need. */
 
 export interface Bar {
   readonly label: string
@@ -56,7 +57,7 @@ export function barPlot({ title, groups, legend }: BarPlot): string {
     }
     top += line / 2
   }
-  return document(title, top + line / 2, drawn)
+  return document(title, { width, height: top + line / 2 }, drawn)
 }
 
 /** Panels side by side: points in their order, each a step of the same width, from 0 on one scale. */
@@ -80,39 +81,9 @@ export function linePlot({ title, panels, limit }: LinePlot): string {
       ]),
     ]
   })
-  return document(title, bottom + 52, [
+  return document(title, { width, height: bottom + 52 }, [
     ...drawn,
     rule(12, 36, bottom + 34, '#c0392b', '4 3'),
     text(42, bottom + 38, limit.label),
   ])
 }
-
-const round = (value: number): number => Math.round(value * 10) / 10
-
-const text = (x: number, y: number, words: string, style?: string): string =>
-  `<text x="${round(x)}" y="${round(y)}"${style === undefined ? '' : ` class="${style}"`}>${escaped(words)}</text>`
-
-const box = (x: number, y: number, wide: number, high: number, fill: string): string =>
-  `<rect x="${round(x)}" y="${round(y)}" width="${round(wide)}" height="${high}" fill="${fill}"/>`
-
-const rule = (from: number, to: number, y: number, stroke: string, dashes = 'none'): string =>
-  `<line x1="${round(from)}" x2="${round(to)}" y1="${round(y)}" y2="${round(y)}" stroke="${stroke}" stroke-dasharray="${dashes}"/>`
-
-const escaped = (words: string): string => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-
-const styles =
-  'text{font:12px sans-serif;fill:#1f2933}.title{font-size:15px;font-weight:bold}.group{font-weight:bold}' +
-  '.label{text-anchor:end}.middle{text-anchor:middle}'
-
-/** The title stands twice: to be seen, and for those who have the plot read to them. */
-const document = (title: string, height: number, drawn: readonly string[]): string =>
-  [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">`,
-    `<title>${escaped(title)}</title>`,
-    `<style>${styles}</style>`,
-    `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
-    text(12, 26, title, 'title'),
-    ...drawn,
-    '</svg>',
-    '',
-  ].join('\n')

@@ -27,7 +27,8 @@ function rowText(row: string, entries: readonly Entry[]): string {
   ].join('\n\n')
 }
 
-const circumstancesText = ({ date, commit, runs, load, machine }: Circumstances): string =>
+/** On which day, of what, how often and where it was measured. */
+export const circumstancesText = ({ date, commit, runs, load, machine }: Circumstances): string =>
   `${date}, commit ${commit}, ${runs === 1 ? 'one run' : `${runs} runs`}, load ${shown(load)} at the start; ${machine}.`
 
 function valuesTable(entries: readonly Entry[]): string {

@@ -5,7 +5,7 @@ import { type LoadTally, startLoad } from '../collectors/load.ts'
 import { bareCollector, type CollectorServer, hooklineCollector, startAndAwait } from '../collectors/server.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { cpuSeconds, micros, peakMb, together } from '../process-figures.ts'
-import { profileOf } from '../profile.ts'
+import { type Profiled, profileOf } from '../profile.ts'
 import { median } from '../statistics.ts'
 import type { Bench, Figures, Outcome } from './row.ts'
 
@@ -41,7 +41,7 @@ export async function collectorRow(bench: Bench, plan = full): Promise<Outcome> 
   const servers = [...plan.references, hooklineCollector]
   const figures: Figures[] = []
   const findings: Finding[] = []
-  const profiles: string[] = []
+  const profiles: Profiled[] = []
   for (const batchSize of plan.batchSizes) {
     const runs = new Map<CollectorServer, Run[]>(servers.map(server => [server, []]))
     for (let round = 1; round <= bench.runs; round++)
@@ -66,7 +66,7 @@ async function measure(
   installation: Installation,
   server: CollectorServer,
   { batchSize, warmUpMs, seconds }: CollectorPlan & { readonly batchSize: number },
-): Promise<Run & { readonly profile: readonly string[] }> {
+): Promise<Run & { readonly profile: readonly Profiled[] }> {
   const job = { stage: bench.stage, installation, inFlight: connections, profile: bench.profile }
   const { process, url } = await startAndAwait(server, job)
   const writeKey = `key-of-${installation.sourceIds[0]}`

@@ -4,7 +4,7 @@ import { bareLoop } from '../forwarders/bare-loop.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder, isWhole } from '../forwarders/hookline.ts'
 import { createInstallation, type Installation } from '../installation.ts'
-import { profileOf } from '../profile.ts'
+import { type Profiled, profileOf } from '../profile.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 
@@ -68,7 +68,7 @@ async function compare(
   at: Case,
 ): Promise<Outcome> {
   const rounds: ReadonlyMap<string, Drain>[] = []
-  const profiles: string[] = []
+  const profiles: Profiled[] = []
   for (let round = 1; round <= bench.runs; round++) {
     const drains = new Map<string, Drain>()
     // One after the other, in every round: what slows the machine down meets them all.

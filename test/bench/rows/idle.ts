@@ -26,7 +26,7 @@ export async function idleRow(bench: Bench): Promise<Outcome> {
     return {
       findings: [{ subject: `${forwarder.name}, idle`, what: 'CPU', unit: 'cores', measured: cpuShare, ...bars.idle }],
       figures: [{ forwarder: forwarder.name, seconds, 'CPU of a core': cpuShare }],
-      profiles: await profileOf(`${forwarder.name}, idle`, { profile: process.profile, window }),
+      profiles: await profileOf(forwarder.name, { profile: process.profile, window }),
     }
   } finally {
     await process.stop()

@@ -4,7 +4,7 @@ import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { type Live, live, meter, quantile, type Reading, warm } from '../live.ts'
-import { profileOf } from '../profile.ts'
+import { type Profiled, profileOf } from '../profile.ts'
 import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 
 const perSecond = 1_000
@@ -18,14 +18,14 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
   const ours = bench.transports.map(hooklineForwarder)
   const figures: Figures[] = []
   const findings: Finding[] = []
-  const profiles: string[] = []
+  const profiles: Profiled[] = []
   const reference = bareLoop('undici')
   let bare = { p50: Number.NaN, p99: Number.NaN }
   const beside = (ms: number): Reference => ({ name: reference.name, measured: ms, unit: 'ms' })
   for (const forwarder of [reference, ...bench.peers, ...ours]) {
     const measured = await runUnderLoad(bench, forwarder)
     const { run, cpuShare, peakMb } = measured
-    profiles.push(...(await profileOf(`${forwarder.name}, live`, measured)))
+    profiles.push(...(await profileOf(forwarder.name, measured)))
     const passages = run.passages.slice(skippedSeconds * perSecond)
     const p99 = quantile(passages, 0.99)
     figures.push({

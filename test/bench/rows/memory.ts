@@ -2,7 +2,7 @@ import { bars, type Finding } from '../bars.ts'
 import { drain } from '../drain.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
-import { profileOf } from '../profile.ts'
+import { type Profiled, profileOf } from '../profile.ts'
 import { median, type Point, slope } from '../statistics.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 
@@ -13,7 +13,7 @@ const inFlight = 512
 export async function memoryRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
   const findings: Finding[] = []
-  const profiles: string[] = []
+  const profiles: Profiled[] = []
   for (const transport of bench.transports) {
     // A minute or so with each.
     const count = scaled(bench, transport === 'got' ? 300_000 : 1_000_000)

@@ -4,7 +4,7 @@ import { type Drain, drain } from '../drain.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
-import { profileOf } from '../profile.ts'
+import { type Profiled, profileOf } from '../profile.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 
@@ -25,7 +25,7 @@ const schedule = ['1s', '5s']
 export async function retriesRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
   const findings: Finding[] = []
-  const profiles: string[] = []
+  const profiles: Profiled[] = []
   for (const transport of bench.transports) {
     const runs: Figures[] = []
     for (let run = 1; run <= bench.runs; run++) {
@@ -50,7 +50,7 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
       bench.say(
         `hookline ${transport}: attempt ${attempt.toFixed(0)} µs, park and release ${parkAndRelease.toFixed(0)} µs`,
       )
-      profiles.push(...(await profileOf(`hookline ${transport}, retries`, failing)))
+      profiles.push(...(await profileOf(`hookline ${transport}`, failing)))
     }
     const all = (what: string): readonly number[] => runs.map(run => Number(run[what]))
     const subject = `hookline ${transport}, 1 of 4 parked`

@@ -1,5 +1,6 @@
 import type { Finding } from '../bars.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
+import type { Profiled } from '../profile.ts'
 import type { Stage } from '../stage.ts'
 
 /** What a row measures with. */
@@ -24,7 +25,7 @@ export interface Outcome {
   /** Everything that was measured, a line each. */
   readonly figures: readonly Figures[]
   /** Where the CPU time went. */
-  readonly profiles?: readonly string[]
+  readonly profiles?: readonly Profiled[]
 }
 
 export type Figures = Readonly<Record<string, string | number>>

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals'
 import { type Bar, ofBareDelivery, ofBareP99, type Verdict, verdictOf } from '../../bench/bars.ts'
 import { asEnvironment, filledIn, parsePeer } from '../../bench/forwarders/peer.ts'
 import { parseOptions, rowNames } from '../../bench/options.ts'
-import { type CpuProfile, packageOf, summarise } from '../../bench/profile.ts'
 import { failuresOf, reportOf, shown } from '../../bench/report.ts'
 
 describe('the verdict on a finding', () => {
@@ -154,51 +153,4 @@ describe("a peer's command", () => {
   it('may have a dash and a dot in its name', () => {
     expect(parsePeer('redpanda-4.105=rpk run')).toEqual({ name: 'redpanda-4.105', command: 'rpk run' })
   })
-})
-
-describe('a profile', () => {
-  const frame = (id: number, functionName: string, url: string) => ({
-    id,
-    callFrame: { functionName, url, lineNumber: 9 },
-  })
-  const profile: CpuProfile = {
-    nodes: [
-      frame(1, 'post', 'file:///x/node_modules/got/dist/index.js'),
-      frame(2, '', 'file:///x/src/core/delivery/lane.ts'),
-      frame(3, '(idle)', ''),
-      frame(4, '(garbage collector)', ''),
-    ],
-    startTime: 1_000_000,
-    // At 1,000,100, 1,000,200, … microseconds.
-    samples: [4, 1, 1, 2, 3, 1],
-    timeDeltas: [100, 100, 100, 100, 100, 100],
-  }
-
-  it('counts self time within the window, without what was idle, most first', () => {
-    expect(summarise(profile, { from: 1_000_200, to: 1_000_550 })).toEqual({
-      busyMs: expect.closeTo(0.3),
-      packages: [
-        { name: 'got', ms: 0.2, share: expect.closeTo(2 / 3) },
-        { name: 'src/core/delivery', ms: 0.1, share: expect.closeTo(1 / 3) },
-      ],
-      functions: [
-        { name: 'post got/dist/index.js:10', ms: 0.2, share: expect.closeTo(2 / 3) },
-        { name: '(anonymous) src/core/delivery/lane.ts:10', ms: 0.1, share: expect.closeTo(1 / 3) },
-      ],
-    })
-  })
-
-  it('of all time the collector is a package of its own', () => {
-    const { packages } = summarise(profile, { from: 0, to: Number.POSITIVE_INFINITY })
-    expect(packages.map(({ name }) => name)).toEqual(['got', '(garbage collector)', 'src/core/delivery'])
-  })
-
-  it.each([
-    ['file:///x/node_modules/@sindresorhus/is/dist/index.js', '@sindresorhus/is'],
-    ['file:///x/node_modules/got/node_modules/keyv/index.js', 'keyv'],
-    ['node:_http_agent', 'node:_http_agent'],
-    ['node:internal/streams/readable', 'node:internal/streams'],
-    ['file:///x/src/services/dispatcher/lanes.ts', 'src/services/dispatcher'],
-    ['', ''],
-  ])('package of %j', (url, name) => expect(packageOf(url)).toBe(name))
 })
