@@ -10,7 +10,7 @@ import {
   outcomes,
   retryableOutcomes,
 } from '../../src/core/delivery/outcome.ts'
-import { type Refusal, refusals } from '../../src/core/delivery/replay.ts'
+import { type ReplayRefusal, replayRefusals } from '../../src/core/delivery/replay.ts'
 import { type RejectionCode, rejectionCodes } from '../../src/core/message/message.ts'
 import { code, madeFrom, table } from './markdown.ts'
 
@@ -116,7 +116,7 @@ const ofDeferrals: Meanings<DeferralCause> = {
   paused: ['`paused: true`.', ''],
 }
 
-const ofReplays: Meanings<Refusal> = {
+const ofReplays: Meanings<ReplayRefusal> = {
   unknown_destination: [
     'The destination is not in the configuration that the command was given.',
     'Configure it under the same id.',
@@ -206,7 +206,7 @@ mean for the delivery: [retries and dead letters](../explanation/retries-and-dea
       'What a replay leaves',
       'Why `hookline replay` leaves a dead letter where it is, and ends with 1.',
       ['', 'why', 'what to do'],
-      refusals.map(each => [code(each), ...ofReplays[each]]),
+      replayRefusals.map(each => [code(each), ...ofReplays[each]]),
     ),
     section(
       'Answers of the collector',

@@ -1,5 +1,5 @@
 import { noDestination } from '../core/delivery/dead-letter.ts'
-import { type Refusal, refusals } from '../core/delivery/replay.ts'
+import { type ReplayRefusal, replayRefusals } from '../core/delivery/replay.ts'
 import type { ReplayReport, ReplayRow } from '../services/operator/replay.ts'
 import { printable, tableOf } from './printable.ts'
 
@@ -66,7 +66,7 @@ function sums(rows: readonly ReplayRow[], nameOf: (row: ReplayRow) => string | u
 
 /** Why those stay that stay, and what can be done about it: a line for each reason. */
 export function hintsOf({ rows }: ReplayReport): readonly string[] {
-  return refusals.flatMap(refusal => {
+  return replayRefusals.flatMap(refusal => {
     const refused = rows.filter(({ way }) => 'refusal' in way && way.refusal === refusal)
     if (refused.length === 0) return []
     const destinations = new Set(refused.map(({ destination }) => destination ?? noDestination))
@@ -74,7 +74,7 @@ export function hintsOf({ rows }: ReplayReport): readonly string[] {
   })
 }
 
-const hints: Readonly<Record<Refusal, (destinations: string) => string>> = {
+const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> = {
   unknown_destination: destinations =>
     `not in the configuration: ${destinations}; configured again, they can be put back`,
   disabled: destinations =>

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import type { FileContent } from '../../core/settings/files.ts'
-import type { Refusal } from '../../core/settings/problem.ts'
+import type { Objection } from '../../core/settings/problem.ts'
 
 export type DirectoryContent =
   | { readonly kind: 'read'; readonly names: readonly string[] }
-  | (Refusal & { readonly kind: 'unreadable' })
+  | (Objection & { readonly kind: 'unreadable' })
 
 /** One reading of everything that the configuration consists of. */
 export interface Look {
@@ -48,14 +48,14 @@ async function readText(path: string): Promise<FileContent> {
   try {
     // Opening a pipe would wait for its writer.
     const found = await stat(path)
-    if (found.isDirectory()) return { kind: 'unreadable', ...refusals.EISDIR }
+    if (found.isDirectory()) return { kind: 'unreadable', ...objections.EISDIR }
     if (!found.isFile()) return { kind: 'unreadable', message: 'is no regular file', hint: 'name one that is' }
     if (found.size > largestBytes) {
       return { kind: 'unreadable', message: `is larger than ${largestBytes} bytes`, hint: 'is it the right file?' }
     }
     return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)) }
   } catch (error) {
-    return { kind: 'unreadable', ...refusalOf(error) }
+    return { kind: 'unreadable', ...objectionOf(error) }
   }
 }
 
@@ -63,7 +63,7 @@ async function readNames(directory: string): Promise<DirectoryContent> {
   try {
     return { kind: 'read', names: (await readdir(directory)).sort() }
   } catch (error) {
-    return { kind: 'unreadable', ...refusalOf(error) }
+    return { kind: 'unreadable', ...objectionOf(error) }
   }
 }
 
@@ -71,18 +71,18 @@ async function readNames(directory: string): Promise<DirectoryContent> {
 export const misnamed = 'make it, or mend its name: names are relative to the configuration file'
 const unreadable = 'let the user of this process read it'
 
-const refusals = {
+const objections = {
   ENOENT: { message: 'does not exist', hint: misnamed },
   ENOTDIR: { message: 'is not a directory', hint: misnamed },
   EISDIR: { message: 'is a directory', hint: 'name a file in it' },
   EACCES: { message: 'may not be read by this user', hint: unreadable },
   EPERM: { message: 'may not be read by this user', hint: unreadable },
   ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
-} as const satisfies Record<string, Refusal>
+} as const satisfies Record<string, Objection>
 
-function refusalOf(error: unknown): Refusal {
+function objectionOf(error: unknown): Objection {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error
-  if (Object.hasOwn(refusals, code)) return refusals[code as keyof typeof refusals]
+  if (Object.hasOwn(objections, code)) return objections[code as keyof typeof objections]
   return { message: `cannot be read (${code})`, hint: 'see whether another program can read it' }
 }

@@ -1,5 +1,5 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
-import { formatPath, type Path, type Refusal } from '../../core/settings/problem.ts'
+import { formatPath, type Objection, type Path } from '../../core/settings/problem.ts'
 import { plainValue, type Substituted } from './plain-value.ts'
 import { lastBegun, syntaxProblem } from './syntax.ts'
 
@@ -34,7 +34,7 @@ export function readYaml(text: string, env: Readonly<Record<string, string | und
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
-  const broken = (offset: number, problem: Refusal & { readonly path: Path }): ConfigDocument => ({
+  const broken = (offset: number, problem: Objection & { readonly path: Path }): ConfigDocument => ({
     value: undefined,
     problems: [{ ...place(offset), ...problem }],
     substituted: [],

@@ -1,9 +1,9 @@
 import { isMap, isScalar, isSeq, type ParsedNode, type YAMLError } from 'yaml'
 import { keyNames } from '../../core/settings/json-schema.ts'
-import type { Path, Refusal } from '../../core/settings/problem.ts'
+import type { Objection, Path } from '../../core/settings/problem.ts'
 
 /** What is wrong with the form of a document, and what is usually meant instead. `line`: of the error. */
-export function syntaxProblem(error: YAMLError, line: string): Refusal {
+export function syntaxProblem(error: YAMLError, line: string): Objection {
   return { message: syntaxText(error), hint: syntaxHint(error, line) }
 }
 

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { Refusal } from '../settings/problem.ts'
+import type { Objection } from '../settings/problem.ts'
 
 /** One block of `network.allow`, parsed once. A v4 block inside v6 (`::ffff:10.0.0.0/104`) is kept as the v4 block. */
 export interface Cidr {
@@ -161,14 +161,14 @@ export function classifyAddress(ip: string, allow: readonly Cidr[]): AddressVerd
 type Forbidden = AddressVerdict & { readonly kind: 'forbidden' }
 
 /** For operators: the address and why it is refused, and which setting opens it, if any does. */
-export function refusalOf(ip: string, { range, allowable }: Forbidden): Refusal {
+export function objectionTo(ip: string, { range, allowable }: Forbidden): Objection {
   const hint = allowable ? 'add it to network.allow if it is meant' : 'network.allow cannot open it'
   return { message: `address ${ip} is refused (${range})`, hint }
 }
 
 /** The same in one line. */
 export function explainForbidden(ip: string, verdict: Forbidden): string {
-  const { message, hint } = refusalOf(ip, verdict)
+  const { message, hint } = objectionTo(ip, verdict)
   return `${message}: ${hint}`
 }
 

@@ -10,8 +10,8 @@ import { type Routing, routeParked } from './route.ts'
 import { type RetryPolicy, tierFor } from './schedule.ts'
 
 /** Why a dead letter stays where it is. */
-export const refusals = ['unknown_destination', 'disabled', 'unreadable'] as const
-export type Refusal = (typeof refusals)[number]
+export const replayRefusals = ['unknown_destination', 'disabled', 'unreadable'] as const
+export type ReplayRefusal = (typeof replayRefusals)[number]
 
 type ResendInput = Extract<AudienceInput, { kind: 'resend' }>
 
@@ -24,7 +24,7 @@ export type WayBack =
   /** What an audience said then may be wrong by now: it says anew what holds. */
   | { readonly kind: 'resend'; readonly input: ResendInput }
   /** It would only be given up again, or dropped, or nobody knows what it was. */
-  | { readonly kind: 'refused'; readonly reason: Refusal }
+  | { readonly kind: 'refused'; readonly reason: ReplayRefusal }
 
 /** What a replay goes by. */
 export interface Circumstances {

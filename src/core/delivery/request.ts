@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { WebhookCall } from '../ports.ts'
-import type { Refusal } from '../settings/problem.ts'
+import type { Objection } from '../settings/problem.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings.ts'
 import type { EpochMs, JsonText, Secret } from '../units.ts'
 import { HmacSha1 } from './hmac.ts'
@@ -117,7 +117,7 @@ const maxBytesOfAll = 8_192
 const shorten = 'these headers are for keys and names: make them shorter'
 
 /** Why a static header cannot be configured; undefined when it can. Values may be credentials: none is ever in the text. */
-export function refuseHeader(name: string, value: string): Refusal | undefined {
+export function refuseHeader(name: string, value: string): Objection | undefined {
   const quoted = JSON.stringify(name)
   const lower = name.toLowerCase()
   if (!token.test(name)) {
@@ -141,7 +141,7 @@ export function refuseHeader(name: string, value: string): Refusal | undefined {
 }
 
 /** Why a webhook's static headers do not go together; undefined when they do. Each one passed `refuseHeader` before. */
-export function refuseHeaders(headers: Readonly<Record<string, string>>): Refusal | undefined {
+export function refuseHeaders(headers: Readonly<Record<string, string>>): Objection | undefined {
   const seen = new Map<string, string>()
   let bytes = 0
   for (const [name, value] of Object.entries(headers)) {

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { type Path, type Refusal, valueAt } from './problem.ts'
+import { type Objection, type Path, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { Pruned } from './shape.ts'
 
@@ -15,7 +15,7 @@ export interface NamedFile {
 export type FileContent =
   | { readonly kind: 'read'; readonly text: string }
   /** The message follows the name: `does not exist`. */
-  | (Refusal & { readonly kind: 'unreadable' })
+  | (Objection & { readonly kind: 'unreadable' })
 
 /** By name, as the configuration has it. */
 export type FileContents = ReadonlyMap<string, FileContent>
@@ -56,7 +56,7 @@ export function secretIn(content: string): string {
 }
 
 /** Why a file cannot be what it is named for; undefined when it can. */
-export function refuseContent(content: FileContent | undefined, holds: Holds): Refusal | undefined {
+export function refuseContent(content: FileContent | undefined, holds: Holds): Objection | undefined {
   if (content === undefined) throw new Error('a file that the configuration names has not been read')
   if (content.kind === 'unreadable') return content
   switch (holds) {
@@ -75,7 +75,7 @@ export function refuseContent(content: FileContent | undefined, holds: Holds): R
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
 /** TLS libraries skip what they cannot read, and then trust less than was meant: every certificate has to be good. */
-function refuseCertificates(text: string): Refusal | undefined {
+function refuseCertificates(text: string): Objection | undefined {
   const blocks = text.match(pemCertificate) ?? []
   const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
   if (begun === 0)

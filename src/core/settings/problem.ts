@@ -18,7 +18,7 @@ type Help =
 export type SettingsProblem = Wrong & Help
 
 /** Why something cannot be taken, and what helps. */
-export interface Refusal {
+export interface Objection {
   readonly message: string
   readonly hint: string
 }

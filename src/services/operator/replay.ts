@@ -1,5 +1,5 @@
 import { type DeadLetter, type DeadLetterFilter, matches } from '../../core/delivery/dead-letter.ts'
-import { type Refusal, takenBack } from '../../core/delivery/replay.ts'
+import { type ReplayRefusal, takenBack } from '../../core/delivery/replay.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
 import { visitDeadLetters } from './dead-letters.ts'
 import { createTurns } from './turns.ts'
@@ -36,7 +36,7 @@ export interface ReplayProgress {
 export interface ReplayRow {
   readonly destination: string | undefined
   readonly reason: string
-  readonly way: { readonly topic: string } | { readonly refusal: Refusal }
+  readonly way: { readonly topic: string } | { readonly refusal: ReplayRefusal }
   readonly count: number
 }
 

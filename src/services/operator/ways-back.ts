@@ -2,7 +2,7 @@ import { looksLikeChangeId } from '../../core/audience/identify.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { originalOf } from '../../core/delivery/carried.ts'
 import type { DeadLetter } from '../../core/delivery/dead-letter.ts'
-import { type Circumstances, type Refusal, wayBack } from '../../core/delivery/replay.ts'
+import { type Circumstances, type ReplayRefusal, wayBack } from '../../core/delivery/replay.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Clock, EventCodec, LogRecord, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
 import { decodeLearning } from '../decode-learning.ts'
@@ -16,7 +16,7 @@ export interface WayBackDeps {
 }
 
 /** Where a dead letter goes and as what, or why it stays. */
-export type Way = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: Refusal }
+export type Way = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**
  * Finds the way back of each dead letter. Its event is decoded only where its message id says that it may be worth it: all others go back as

@@ -1,6 +1,6 @@
-import { classifyAddress, literalAddress, parseCidr, portAllowed, refusalOf } from '../../delivery/address.ts'
+import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../../delivery/address.ts'
 import { refuseHeader, refuseHeaders } from '../../delivery/request.ts'
-import type { Path, Refusal, SettingsProblem } from '../problem.ts'
+import type { Objection, Path, SettingsProblem } from '../problem.ts'
 import { parseUrl, portOf, urlIdentity } from '../url.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'
 
@@ -33,7 +33,7 @@ export const allowedTargets: Rule = config => {
     .flatMap(({ path, url }): readonly SettingsProblem[] => {
       const address = literalAddress(url)
       const verdict = address === undefined ? undefined : classifyAddress(address, blocks)
-      const forbidden = address !== undefined && verdict?.kind === 'forbidden' ? [refusalOf(address, verdict)] : []
+      const forbidden = address !== undefined && verdict?.kind === 'forbidden' ? [objectionTo(address, verdict)] : []
       const port = portOf(url)
       const message = `port ${port} is not allowed by network.ports`
       const hint = `allowed: ${open?.join(', ') ?? '80, 443 and any from 1024'}`
@@ -70,7 +70,7 @@ function headerProblems(
 }
 
 /** The configuration's own would stand beside ours. */
-function refuseBesideTrace(name: string): Refusal | undefined {
+function refuseBesideTrace(name: string): Objection | undefined {
   return /^trace(parent|state)$/i.test(name)
     ? { message: `header ${JSON.stringify(name)} is set by traceHeaders`, hint: 'leave one of them out' }
     : undefined
