@@ -64,7 +64,7 @@ async function takePictures({ grafanaHome, chromium, minutes }: Request): Promis
     for (const dashboard of dashboards) {
       const file = join(folder, `${dashboard.uid}.png`)
       const url = `${grafana.url}/d/${dashboard.uid}?kiosk&${range}`
-      await photograph({ url, file, width, height: heightOf(dashboard) }, chromium)
+      await photograph({ url, panels: dashboard.panels, file, width, height: heightOf(dashboard) }, chromium)
       say(`${file}: ${Math.round((await stat(file)).size / 1_000)} kB`)
     }
   } finally {
