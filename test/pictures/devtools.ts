@@ -23,11 +23,12 @@ export async function openPage(url: string): Promise<Page> {
   const socket = new WebSocket(url)
   const asked = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
+  let gone: Error | undefined
   const opened = Promise.withResolvers<void>()
   socket.addEventListener('open', () => opened.resolve())
   socket.addEventListener('message', ({ data }) => settle(JSON.parse(String(data)) as Answer))
   socket.addEventListener('close', () => {
-    const gone = new Error(`the browser has closed ${url}`)
+    gone = new Error(`the browser has closed ${url}`)
     opened.reject(gone)
     for (const { reject } of asked.values()) reject(gone)
   })
@@ -42,6 +43,7 @@ export async function openPage(url: string): Promise<Page> {
   }
 
   async function ask<Result>(method: string, parameters: object = {}): Promise<Result> {
+    if (gone !== undefined) throw gone
     const id = ++lastId
     const answer = Promise.withResolvers<unknown>()
     asked.set(id, answer)
