@@ -33,17 +33,15 @@ export function createSteadyTime({ wall, monotonic, uptime }: TimeSources): Stea
   /** The step that is not followed. */
   let ignored = 0
 
-  function look(): { readonly seen: number; readonly elapsed: number } {
-    const at = { seen: wall(), elapsed: monotonic() }
-    const tolerance = leastStepMs + (at.elapsed - lookedAt) * steepest
-    lookedAt = at.elapsed
-    const step = at.seen - at.elapsed - ahead - ignored
+  function look(seen: number, elapsed: number): void {
+    const tolerance = leastStepMs + (elapsed - lookedAt) * steepest
+    lookedAt = elapsed
+    const step = seen - elapsed - ahead - ignored
     // Asked once for each step: it is a file that is read.
-    if (Math.abs(step) > tolerance) follow(slept(at.elapsed), step, tolerance)
-    const off = at.seen - at.elapsed - ahead
+    if (Math.abs(step) > tolerance) follow(slept(elapsed), step, tolerance)
+    const off = seen - elapsed - ahead
     ignored = Math.abs(off) > tolerance ? off : 0
     if (ignored === 0) ahead += off
-    return at
   }
 
   const slept = (elapsed: number): number => uptime() - elapsed - suspended
@@ -57,11 +55,13 @@ export function createSteadyTime({ wall, monotonic, uptime }: TimeSources): Stea
 
   return {
     now() {
-      const { seen, elapsed } = look()
+      const seen = wall()
+      const elapsed = monotonic()
+      look(seen, elapsed)
       return epochMs(ignored === 0 ? seen : Math.floor(elapsed + ahead))
     },
     offset() {
-      look()
+      look(wall(), monotonic())
       return Math.round(ignored)
     },
   }

@@ -1,42 +1,58 @@
-/** A queue with O(1) push and shift; an array's own `shift` moves every element. */
+const leastCapacity = 8
+
+/**
+ * A queue with O(1) push and shift; an array's own `shift` moves every element. It is a ring: what has left it is held by nothing. An array
+ * that is replaced as it grows would hold on to what it held last, until it is collected itself.
+ */
 export class Fifo<Item> {
-  #items: (Item | undefined)[] = []
+  /** As many as a power of two, so that a mask wraps positions round. */
+  #ring: (Item | undefined)[] = []
   #head = 0
+  #length = 0
 
   get length(): number {
-    return this.#items.length - this.#head
+    return this.#length
   }
 
   push(item: Item): void {
-    this.#items.push(item)
+    if (this.#length === this.#ring.length) this.#grow()
+    this.#ring[this.#position(this.#length++)] = item
   }
 
   /** Puts an item back at the front. */
   unshift(item: Item): void {
-    if (this.#head === 0) this.#items.unshift(item)
-    else this.#items[--this.#head] = item
+    if (this.#length === this.#ring.length) this.#grow()
+    this.#head = this.#position(-1)
+    this.#ring[this.#head] = item
+    this.#length++
   }
 
   /** The next one, which stays. */
   peek(): Item | undefined {
-    return this.#items[this.#head]
+    return this.#length === 0 ? undefined : this.#ring[this.#head]
   }
 
   *[Symbol.iterator](): IterableIterator<Item> {
-    for (let index = this.#head; index < this.#items.length; index++) yield this.#items[index] as Item
+    for (let index = 0; index < this.#length; index++) yield this.#ring[this.#position(index)] as Item
   }
 
   shift(): Item | undefined {
-    if (this.#head === this.#items.length) return undefined
-    const item = this.#items[this.#head]
-    this.#items[this.#head++] = undefined
-    if (this.#head === this.#items.length) {
-      this.#items = []
-      this.#head = 0
-    } else if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head)
-      this.#head = 0
-    }
+    if (this.#length === 0) return undefined
+    const item = this.#ring[this.#head]
+    this.#ring[this.#head] = undefined
+    this.#head = this.#position(1)
+    this.#length--
     return item
+  }
+
+  #position(index: number): number {
+    return (this.#head + index) & (this.#ring.length - 1)
+  }
+
+  #grow(): void {
+    const grown = new Array<Item | undefined>(Math.max(leastCapacity, this.#ring.length * 2)).fill(undefined)
+    for (let index = 0; index < this.#length; index++) grown[index] = this.#ring[this.#position(index)]
+    this.#ring = grown
+    this.#head = 0
   }
 }

@@ -41,8 +41,8 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
 
   return {
     post(call, onEnd) {
-      const exchange = client.exchange(call, result => underWay.end(exchange, () => onEnd(result)))
-      underWay.add(exchange)
+      const exchange = client.exchange(call, result => underWay.end(added, () => onEnd(result)))
+      const added = underWay.add(exchange)
       exchange.start()
     },
     async close() {

@@ -1,3 +1,4 @@
+import { Chain, type Link } from '../../core/chain.ts'
 import type { Cancel, Clock } from '../../core/ports.ts'
 import { type DurationMs, durationMs, formatDuration } from '../../core/units.ts'
 
@@ -9,12 +10,21 @@ export interface Expiring {
   expire(after: string): void
 }
 
+/** A call and its end in monotonic milliseconds, at the latest. */
+interface Timed {
+  readonly call: Expiring
+  readonly dueAt: number
+}
+
+/** What a call is ended by. */
+export type UnderWayCall = Link<Timed>
+
 /** The calls under way. All have the same time, so the first to begin is the first to expire, and one timer serves them all. */
 export class UnderWay {
   readonly #clock: Clock
   readonly #timeout: DurationMs
   /** In the order in which they began. */
-  readonly #dueAt = new Map<Expiring, number>()
+  readonly #calls = new Chain<Timed>()
   #cancelTimer: Cancel | undefined
   #drained: PromiseWithResolvers<void> | undefined
 
@@ -23,14 +33,15 @@ export class UnderWay {
     this.#timeout = timeout
   }
 
-  add(call: Expiring): void {
-    this.#dueAt.set(call, this.#clock.monotonic() + this.#timeout)
+  add(call: Expiring): UnderWayCall {
+    const added = this.#calls.add({ call, dueAt: this.#clock.monotonic() + this.#timeout })
     if (this.#cancelTimer === undefined) this.#arm(this.#timeout)
+    return added
   }
 
   /** Takes a call off that has ended, then runs `after`, which may add others. */
-  end(call: Expiring, after: () => void): void {
-    this.#dueAt.delete(call)
+  end(call: UnderWayCall, after: () => void): void {
+    this.#calls.remove(call)
     after()
     this.#settle()
   }
@@ -43,7 +54,7 @@ export class UnderWay {
   }
 
   #settle(): void {
-    if (this.#drained === undefined || this.#dueAt.size > 0) return
+    if (this.#drained === undefined || this.#calls.size > 0) return
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     this.#drained.resolve()
@@ -60,7 +71,7 @@ export class UnderWay {
    */
   #onTimer(): void {
     const now = this.#clock.monotonic()
-    for (const [call, dueAt] of this.#dueAt) {
+    for (const { call, dueAt } of this.#calls) {
       if (dueAt > now) break
       if (!call.isSent) this.#expire(call)
     }
@@ -71,7 +82,7 @@ export class UnderWay {
   #expireDue(): void {
     this.#cancelTimer = undefined
     const now = this.#clock.monotonic()
-    for (const [call, dueAt] of this.#dueAt) {
+    for (const { call, dueAt } of this.#calls) {
       if (dueAt > now) {
         this.#arm(durationMs(Math.ceil(dueAt - now)))
         return

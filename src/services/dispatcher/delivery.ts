@@ -1,3 +1,4 @@
+import type { Link } from '../../core/chain.ts'
 import type { Carried } from '../../core/delivery/carried.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { LogRecord } from '../../core/ports.ts'
@@ -17,6 +18,8 @@ export class OpenRecord {
   readonly takenUpAt: number
   /** The request body, made once for all destinations. */
   body: JsonText | undefined
+  /** Its place among those that are open; undefined when it is not, or no longer. */
+  link: Link<OpenRecord> | undefined
   #holders = 1
   readonly #keeper: Keeper
 
@@ -25,6 +28,7 @@ export class OpenRecord {
     this.shard = shard
     this.takenUpAt = takenUpAt
     this.body = undefined
+    this.link = undefined
     this.#keeper = keeper
   }
 

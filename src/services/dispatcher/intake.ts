@@ -1,3 +1,4 @@
+import { Chain } from '../../core/chain.ts'
 import { type Carried, firstCarried, parseCarried } from '../../core/delivery/carried.ts'
 import { firstStood } from '../../core/delivery/replay.ts'
 import { type Routing, route } from '../../core/delivery/route.ts'
@@ -29,7 +30,7 @@ interface Deps {
 export class Intake {
   readonly #deps: Deps
   readonly #waitForSchema: WaitForSchema<OpenRecord>
-  readonly #open = new Set<OpenRecord>()
+  readonly #open = new Chain<OpenRecord>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -41,25 +42,31 @@ export class Intake {
   }
 
   /** Records taken up and not done, oldest first. */
-  get open(): ReadonlySet<OpenRecord> {
+  get open(): Iterable<OpenRecord> & { readonly size: number } {
     return this.#open
   }
 
   /** The partition may be another's: none of its records is ours to finish. */
   forget(shard: Shard): void {
-    for (const open of this.#open) if (open.shard === shard) this.#open.delete(open)
+    for (const open of this.#open) if (open.shard === shard) this.#takeOff(open)
   }
 
   take(record: LogRecord, shard: Shard): void {
     const open = new OpenRecord(record, shard, this.#deps.clock.monotonic(), this)
-    this.#open.add(open)
+    open.link = this.#open.add(open)
     this.#decode(open)
   }
 
   /** Nothing is left to be done of a record. */
   done(open: OpenRecord): void {
-    this.#open.delete(open)
+    this.#takeOff(open)
     open.shard.done(open.record)
+  }
+
+  /** What was forgotten may still be done. */
+  #takeOff(open: OpenRecord): void {
+    if (open.link !== undefined) this.#open.remove(open.link)
+    open.link = undefined
   }
 
   #decode(open: OpenRecord): void {

@@ -5,12 +5,12 @@ import type { LogRecord, RecordBatch } from '../../core/ports.ts'
  * routed, queued), and one fetch may bring a thousand: they wait here as they came.
  */
 export class Unread {
-  #records: readonly LogRecord[] = []
-  #at = 0
+  /** The next one is the last one: what was taken is held no longer. */
+  #records: LogRecord[] = []
   #nextOffset = 0
 
   get isEmpty(): boolean {
-    return this.#at === this.#records.length
+    return this.#records.length === 0
   }
 
   /** The offset behind everything that was added; 0 before. */
@@ -19,27 +19,18 @@ export class Unread {
   }
 
   add({ records, nextOffset }: RecordBatch): void {
-    this.#records = this.isEmpty ? records : [...this.#records.slice(this.#at), ...records]
-    this.#at = 0
+    this.#records = records.toReversed().concat(this.#records)
     this.#nextOffset = nextOffset
   }
 
   /** Takes the next one; undefined when there is none. */
   next(): LogRecord | undefined {
-    if (this.isEmpty) return undefined
-    const record = this.#records[this.#at++]
-    if (this.isEmpty) this.#drop()
-    return record
+    return this.#records.pop()
   }
 
   /** As if nothing had been added: it comes again. */
   clear(): void {
-    this.#drop()
-    this.#nextOffset = 0
-  }
-
-  #drop(): void {
     this.#records = []
-    this.#at = 0
+    this.#nextOffset = 0
   }
 }

@@ -15,11 +15,11 @@ function start() {
       isSent,
       expire(after: string) {
         expired.push(`${name} at ${clock.monotonic()} after ${after}`)
-        underWay.end(call, () => {})
+        underWay.end(added, () => {})
       },
     }
-    underWay.add(call)
-    return call
+    const added = underWay.add(call)
+    return added
   }
   return { clock, underWay, expired, begin }
 }
