@@ -91,7 +91,7 @@ export class Pool implements Generation {
     if (known !== undefined) return known
     const isTls = url.protocol === 'https:'
     const origin: Origin = {
-      url: new URL(url.origin),
+      url: withOrigin(url.origin),
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: Number(url.port || (isTls ? 443 : 80)),
       isTls,
@@ -102,3 +102,6 @@ export class Pool implements Generation {
     return origin
   }
 }
+
+/** undici asks for the origin with each request, which a URL puts together anew each time. */
+const withOrigin = (origin: string): URL => Object.defineProperty(new URL(origin), 'origin', { value: origin })

@@ -17,7 +17,7 @@ import type { Clock, Logger } from '../../core/ports.ts'
 import type { Destination } from '../../core/settings.ts'
 import { keptTraceIdOf } from '../../core/trace/context.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs, type EpochMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
 import type { Shard } from '../partitions/shard.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
@@ -163,7 +163,7 @@ export class Dispatcher {
     const due = beforeAttempt(delivery.carried, destination.paused, policy, now)
     switch (due.kind) {
       case 'attempt':
-        return this.#attempt(delivery, destination)
+        return this.#attempt(delivery, destination, now)
       case 'wait':
         this.#lanes.ended(delivery)
         clock.after(durationMs(due.until - now), () => {
@@ -176,12 +176,12 @@ export class Dispatcher {
     }
   }
 
-  #attempt(delivery: Delivery, destination: Destination): void {
+  #attempt(delivery: Delivery, destination: Destination, now: EpochMs): void {
     const { places, clock, policy, makeAttempt, tracer } = this.#deps
     const lane = this.#lanes.of(delivery)
     const startedAt = clock.monotonic()
-    if (lane.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, clock.now()))
-      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, clock.now()))
+    if (lane.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now))
+      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now))
     const webhooks = webhooksToCall(destination, delivery.carried)
     const callable = webhooks.filter(webhook => places.hasRoom(webhook))
     if (callable.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)
@@ -189,7 +189,7 @@ export class Dispatcher {
     this.#underWay++
     delivery.of.shard.started()
     const trace = tracer && traceAttempt(tracer, delivery)
-    this.#observeDelay(delivery, trace && keptTraceIdOf(trace.context))
+    this.#observeDelay(delivery, now, trace && keptTraceIdOf(trace.context))
     makeAttempt(delivery, destination, callable, webhooks.length - callable.length, trace?.context, attempt => {
       this.#underWay--
       this.#tellBreaker(lane, attempt, wasProbe)
@@ -233,9 +233,8 @@ export class Dispatcher {
     })
   }
 
-  #observeDelay({ carried }: Delivery, traceId: string | undefined): void {
-    const { clock, metrics } = this.#deps
-    const now = clock.now()
+  #observeDelay({ carried }: Delivery, now: EpochMs, traceId: string | undefined): void {
+    const { metrics } = this.#deps
     if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
     // What was put back waited for an operator: no delay of ours. What was deferred did wait for us, since its own append.
     else if (carried.round === 0)

@@ -22,7 +22,7 @@ export interface DestinationLane {
 export class Lanes {
   readonly #lanes = new Map<string, DestinationLane>()
   readonly #turns = new Fifo<DestinationLane>()
-  readonly #blocked: DestinationLane[] = []
+  readonly #blocked = new Fifo<DestinationLane>()
 
   of({ carried: { destination } }: Delivery): DestinationLane {
     let lane = this.#lanes.get(destination)
@@ -82,11 +82,10 @@ export class Lanes {
 
   /** A place has become free: who waits for one is asked again. */
   unblock(): void {
-    for (const lane of this.#blocked) {
+    for (let lane = this.#blocked.shift(); lane !== undefined; lane = this.#blocked.shift()) {
       lane.isBlocked = false
       this.#offerTurn(lane)
     }
-    this.#blocked.length = 0
   }
 
   /** The lanes that are slower than what comes, as of now in monotonic milliseconds. */
