@@ -89,6 +89,13 @@ export async function offsetOf(
   return Number(offset)
 }
 
+/** A part of the log that cannot be read: deleted before it was, or cut off. */
+export interface LostPosition extends TopicPartition {
+  readonly from: number
+  /** Above `from`: the records between are gone. Below: the log now ends here, and what it had up to `from` and beyond is not known. */
+  readonly to: number
+}
+
 /** Where to go on when the log has nothing at a position (any more): within the log, as near as can be. */
 export function nearest(position: number, beginning: number, end: number): number {
   return Math.min(Math.max(position, beginning), end)

@@ -2,12 +2,13 @@ import type { Consumer } from 'kafkajs'
 import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
 import { cooperativeAssigner } from './assigner.ts'
+import type { LostPosition } from './assignment.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from './client.ts'
 import { type CommitResult, type Commits, createCommits } from './commits.ts'
 import { codeOfThrown, KafkaError, kafkaError, topicMissing } from './errors.ts'
 import { handOver } from './hand-over.ts'
 import type { Batch, Cluster } from './internals.ts'
-import { type LostPosition, Member } from './member.ts'
+import { Member } from './member.ts'
 import { Partitions } from './partitions.ts'
 import { setGroupHooks } from './patches/group-hooks.ts'
 
@@ -25,10 +26,12 @@ export interface ConsumerDeps {
   /** How old the view of partitions and leaders may be; half a minute. */
   readonly metadataMaxAgeMs?: number
   /**
-   * How soon at the latest a resumed partition is fetched, and a rebalance noticed: so long a broker keeps a fetch that has nothing to
-   * answer with. Each costs by the number of partitions, also in an idle process.
+   * How long a broker keeps a fetch that it has nothing for, and how soon at the latest a rebalance is noticed. Each fetch costs by the
+   * number of partitions, also in an idle process.
    */
   readonly maxWait: DurationMs
+  /** The same while any partition is paused: what is resumed meanwhile is not in that fetch. `maxWait`, unless it is given. */
+  readonly maxWaitWhilePaused?: DurationMs
 }
 
 const groupTiming = { sessionTimeout: 6_000, heartbeatInterval: 500, rebalanceTimeout: 15_000 }
@@ -140,7 +143,7 @@ class GroupConsumer implements LogConsumer {
   }
 
   #build(handlers: LogConsumerHandlers): Parts {
-    const { clock, logger, onCommit } = this.#deps
+    const { clock, logger, onCommit, maxWait, maxWaitWhilePaused = maxWait } = this.#deps
     const owned = this.#owned
     const member: Member = new Member({
       ...this.#deps,
@@ -149,6 +152,7 @@ class GroupConsumer implements LogConsumer {
       flush: (group, limit) => commits.flush(group, limit),
       take: batch => this.#take(batch, () => undefined, handlers),
       onJoined: this.#joined.resolve,
+      maxWait: () => (owned.isAnyPaused ? maxWaitWhilePaused : maxWait),
     })
     const commits = createCommits({
       owned,

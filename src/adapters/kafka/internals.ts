@@ -92,6 +92,8 @@ export interface ConsumerGroup {
   readonly coordinator: Broker
   readonly generationId: number
   readonly memberId: string | null
+  /** Milliseconds; read before each fetch. */
+  maxWaitTime: number
   getNodeIds(): readonly string[]
   assigned(): readonly { readonly topic: string; readonly partitions: readonly number[] }[]
   pause(partitions: readonly { topic: string; partitions: readonly number[] }[]): void

@@ -5,6 +5,7 @@ import {
   type AssignmentChange,
   assignmentChange,
   isKept,
+  type LostPosition,
   type Membership,
   membershipOf,
   nearest,
@@ -18,13 +19,6 @@ import { Meanwhile } from './meanwhile.ts'
 import { byTopic, type OwnedPartition, type Partitions, partitionOf, positionOf, showPositions } from './partitions.ts'
 import { assignmentFrom, fetchUnhooked, type GroupHooks } from './patches/group-hooks.ts'
 
-/** A part of the log that cannot be read: deleted before it was, or cut off. */
-export interface LostPosition extends TopicPartition {
-  readonly from: number
-  /** Above `from`: the records between are gone. Below: the log now ends here, and what it had up to `from` and beyond is not known. */
-  readonly to: number
-}
-
 export interface MemberDeps {
   readonly owned: Partitions
   readonly handlers: LogConsumerHandlers
@@ -33,6 +27,7 @@ export interface MemberDeps {
   /** Hands over what a fetch has brought. */
   readonly take: (batch: Batch) => Promise<void>
   readonly onJoined: () => void
+  readonly maxWait: () => DurationMs
   readonly onPositionLost: (loss: LostPosition) => void
   readonly clock: Clock
   readonly logger: Logger
@@ -134,6 +129,10 @@ export class Member implements GroupHooks, Seat {
     if (this.#joining !== undefined) return
     if (this.#givingUp.isRejoinDue) throw rejoinNeeded()
     await this.#lease.beat(group)
+  }
+
+  maxWait(): DurationMs {
+    return this.#deps.maxWait()
   }
 
   async fetch(fetch: () => Promise<readonly Batch[]>): Promise<readonly Batch[]> {

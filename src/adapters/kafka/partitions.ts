@@ -34,6 +34,10 @@ export class Partitions {
     this.#byKey.delete(keyOf(topic, partition))
   }
 
+  get isAnyPaused(): boolean {
+    return this.all().some(({ paused }) => paused)
+  }
+
   all(): readonly OwnedPartition[] {
     return [...this.#byKey.values()]
   }

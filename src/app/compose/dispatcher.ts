@@ -6,8 +6,9 @@ import { createDispatcherService } from '../../services/dispatcher/service.ts'
 import type { Foundation, RunningPart } from './foundation.ts'
 import { createGroupConsumer } from './group-consumer.ts'
 
-/** The shortest tier is 10 s, and the retry topics have most of the partitions: they are asked less often. */
-const maxWait = { dispatcher: durationMs(100), retries: durationMs(500) }
+const maxWait = durationMs(500)
+/** An event that is held up waits for nothing else. Of the retries, where most partitions are paused most of the time, the first is due after seconds. */
+const maxWaitWhilePaused = durationMs(100)
 const onLoss = 'records gone before they were read: retention is too short, or the log was cut'
 
 /** Events to webhooks. Resolves when both groups have been joined. */
@@ -28,11 +29,11 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
     ...{ ...foundation, attemptProducer },
     live: createGroupConsumer(foundation, {
       ...{ group: 'dispatcher', groupId: topics.dispatcherGroup, topics: [topics.events] },
-      ...{ maxWait: maxWait.dispatcher, onLoss },
+      ...{ maxWait, maxWaitWhilePaused, onLoss },
     }),
     retries: createGroupConsumer(foundation, {
       ...{ group: 'retries', groupId: topics.retriesGroup, topics: tiers },
-      ...{ maxWait: maxWait.retries, onLoss },
+      ...{ maxWait, onLoss },
     }),
     transport,
     encodeInput: foundation.inputCodec.encode,

@@ -9,6 +9,7 @@ interface Membership {
   readonly groupId: string
   readonly topics: readonly string[]
   readonly maxWait: DurationMs
+  readonly maxWaitWhilePaused?: DurationMs
   /** What it means, for the log, that records are gone before they were read. */
   readonly onLoss: string
 }
@@ -16,12 +17,12 @@ interface Membership {
 /** A member of one of our groups, whose commits and losses are counted. */
 export function createGroupConsumer(
   { kafka, clock, logger, metrics, onFatal }: Pick<Foundation, 'kafka' | 'clock' | 'logger' | 'metrics' | 'onFatal'>,
-  { group, groupId, topics, maxWait, onLoss }: Membership,
+  { group, onLoss, ...membership }: Membership,
 ): LogConsumer {
   // There from the start: a rule sees no increase in what appears as more than 0.
-  for (const topic of topics) metrics.positionsLost.inc({ topic }, 0)
+  for (const topic of membership.topics) metrics.positionsLost.inc({ topic }, 0)
   return createConsumer({
-    ...{ kafka, groupId, topics, clock, logger, onFatal, maxWait },
+    ...{ ...membership, kafka, clock, logger, onFatal },
     onCommit: result => metrics.commits.inc({ group, result }),
     onPositionLost: loss => {
       logger.error(loss, onLoss)

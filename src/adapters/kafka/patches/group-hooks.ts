@@ -1,4 +1,5 @@
 import type { TopicPartition } from '../../../core/ports.ts'
+import type { DurationMs } from '../../../core/units.ts'
 import { type Batch, type Broker, type Cluster, type ConsumerGroup, internal } from '../internals.ts'
 
 /** What a consumer of ours does around the steps of its group. Groups of others go on as they are. */
@@ -7,6 +8,8 @@ export interface GroupHooks {
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
   /** Instead of kafkajs's own, after every fetch and batch. By throwing REBALANCE_IN_PROGRESS it makes kafkajs join again. */
   heartbeat(group: ConsumerGroup): Promise<void>
+  /** How long a broker may keep a fetch that it has nothing for; asked before each. */
+  maxWait(): DurationMs
   /** Around every fetch from one broker. */
   fetch(fetch: () => Promise<readonly Batch[]>): Promise<readonly Batch[]>
   /** Instead of kafkajs's own way, which commits -2 or -1 for the group and goes on at that end of the log. */
@@ -34,9 +37,13 @@ export function hookGroups(): void {
     return hooksOf.get(this.cluster)?.heartbeat(this) ?? heartbeat.call(this, options)
   }
   prototype.fetch = async function (this: ConsumerGroup, nodeId) {
-    const fetchHere = (): Promise<readonly Batch[]> => fetch.call(this, nodeId)
-    const batches = await (hooksOf.get(this.cluster)?.fetch(fetchHere) ?? fetchHere())
-    if (hooksOf.has(this.cluster)) batches.forEach(showFiltered)
+    const hooks = hooksOf.get(this.cluster)
+    if (hooks === undefined) return fetch.call(this, nodeId)
+    const batches = await hooks.fetch(() => {
+      this.maxWaitTime = hooks.maxWait()
+      return fetch.call(this, nodeId)
+    })
+    batches.forEach(showFiltered)
     return batches
   }
   prototype.recoverFromOffsetOutOfRange = function (this: ConsumerGroup, error) {

@@ -1,7 +1,9 @@
+import type { LostPosition } from '../../../../src/adapters/kafka/assignment.ts'
 import type { ConsumerGroup } from '../../../../src/adapters/kafka/internals.ts'
-import { type LostPosition, Member } from '../../../../src/adapters/kafka/member.ts'
+import { Member } from '../../../../src/adapters/kafka/member.ts'
 import { Partitions } from '../../../../src/adapters/kafka/partitions.ts'
 import type { RecordBatch } from '../../../../src/core/ports.ts'
+import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { silent } from '../../../support/silent-logger.ts'
 
@@ -70,6 +72,7 @@ export function setUp() {
       },
       onConfirmed: () => undefined,
     },
+    maxWait: () => durationMs(500),
     flush: () => {
       note('flush')
       return state.flush()

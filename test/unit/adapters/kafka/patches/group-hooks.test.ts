@@ -13,6 +13,7 @@ import {
   keepAssignments,
   setGroupHooks,
 } from '../../../../../src/adapters/kafka/patches/group-hooks.ts'
+import { type DurationMs, durationMs } from '../../../../../src/core/units.ts'
 
 const steps = ['joinAndSync', 'heartbeat', 'fetch', 'recoverFromOffsetOutOfRange'] as const
 type Step = (typeof steps)[number]
@@ -48,6 +49,7 @@ const hooks = (name: string): GroupHooks => ({
     events.push(`${name}: after it`)
   },
   heartbeat: async ({ groupId }) => void events.push(`${name}: heartbeat of ${groupId}`),
+  maxWait: () => durationMs(500),
   async fetch(fetch) {
     events.push(`${name}: before a fetch`)
     return fetch()
@@ -110,9 +112,28 @@ describe('a step of a group', () => {
   it('fails as the hook fails: so kafkajs learns that it has to join again', async () => {
     const rejoin = Object.assign(new Error('join again'), { type: 'REBALANCE_IN_PROGRESS' })
     const fail = (): Promise<never> => Promise.reject(rejoin)
-    const failing = groupOf('g', { join: fail, heartbeat: fail, fetch: fail, outOfRange: fail })
+    const failing = groupOf('g', {
+      join: fail,
+      heartbeat: fail,
+      maxWait: () => durationMs(1),
+      fetch: fail,
+      outOfRange: fail,
+    })
     for (const step of steps) await expect(take[step](failing)).rejects.toBe(rejoin)
     expect(events).toEqual([])
+  })
+})
+
+describe('how long a broker keeps a fetch', () => {
+  it('is asked before each one', async () => {
+    const waits: DurationMs[] = [durationMs(500), durationMs(100)]
+    const of = groupOf('g', { ...hooks('h'), maxWait: () => waits.shift() ?? durationMs(0) })
+    const waited: number[] = []
+    for (const _ of [1, 2]) {
+      await of.fetch('1')
+      waited.push(of.maxWaitTime)
+    }
+    expect(waited).toEqual([500, 100])
   })
 })
 
