@@ -14,6 +14,7 @@ import { cureLateBatch } from './patches/late-batch.ts'
 import { cureSlowDecoding } from './patches/record-decoder.ts'
 import { cureSlowEncoding } from './patches/record-encoder.ts'
 import { cureRequestTimer } from './patches/request-timer.ts'
+import { cureStoppedFetch } from './patches/stopped-fetch.ts'
 import { cureTornAnswer } from './patches/torn-answer.ts'
 
 /** The version that our patches were made for and are tested with; kafkajs gets no releases any more. */
@@ -32,6 +33,7 @@ const cures = [
   cureIdleTimer,
   cureLateBatch,
   cureRequestTimer,
+  cureStoppedFetch,
   cureTornAnswer,
   hookGroups,
   keepAssignments,
