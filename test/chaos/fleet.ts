@@ -2,6 +2,9 @@ import { join } from 'node:path'
 import { type RunningService, startService } from '../../deploy/local/service-process.ts'
 import type { ServiceName } from '../../src/core/services.ts'
 
+/** Several times what a process may take that waits for its calls and its last commit. */
+const stopLimitMs = 60_000
+
 /** One life of a service process: the one that replaces it has another name. */
 export interface Member {
   readonly name: string
@@ -16,7 +19,7 @@ export interface Fleet {
   running(): readonly Member[]
   /** Resolves when it is ready. */
   start(): Promise<Member>
-  /** SIGTERM; resolves with the exit code. */
+  /** SIGTERM; resolves with the exit code, or with null: it did not end within a minute, and was killed. */
   stop(member: Member): Promise<number | null>
   /** SIGKILL. */
   kill(member: Member): Promise<void>
@@ -69,7 +72,8 @@ export function createFleet(options: FleetOptions): Fleet {
     },
     async stop(member) {
       members.delete(member)
-      return member.service.stop()
+      const limit = setTimeout(() => void member.service.kill(), stopLimitMs)
+      return member.service.stop().finally(() => clearTimeout(limit))
     },
     kill,
     freeze: ({ service: { pid } }) => void process.kill(pid, 'SIGSTOP'),
