@@ -62,6 +62,8 @@ export class UnderWay {
 
   /** Armed until it fires, also when no call is left: to set a timer for each would cost more than one that fires for nothing. */
   #arm(delay: DurationMs): void {
+    // What expired may have been followed by another call, which has set one.
+    this.#cancelTimer?.()
     this.#cancelTimer = this.#clock.after(delay, () => this.#onTimer())
   }
 

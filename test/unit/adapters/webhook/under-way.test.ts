@@ -10,12 +10,12 @@ function start() {
   const clock = new ManualClock()
   const underWay = new UnderWay(clock, durationMs(5_000))
   const expired: string[] = []
-  const begin = (name: string, isSent = true) => {
+  const begin = (name: string, isSent = true, next = () => {}) => {
     const call = {
       isSent,
       expire(after: string) {
         expired.push(`${name} at ${clock.monotonic()} after ${after}`)
-        underWay.end(added, () => {})
+        underWay.end(added, next)
       },
     }
     const added = underWay.add(call)
@@ -35,6 +35,18 @@ describe('calls under way', () => {
     await clock.advance(10_000, turn)
     expect(expired).toEqual(['a at 5000 after 5s', 'b at 6000 after 5s', 'c at 6000 after 5s'])
     expect(clock.timers).toBe(0)
+  })
+
+  it('have one timer also when each that expires is followed by another at once', async () => {
+    const { clock, begin, expired } = start()
+    const next = (): void => void begin('next', true, next)
+    for (const name of ['a', 'b', 'c']) {
+      begin(name, true, next)
+      await clock.advance(1_000, turn)
+    }
+    await clock.advance(5_000, turn)
+    expect(expired).toEqual(['a at 5000 after 5s', 'b at 6000 after 5s', 'c at 7000 after 5s'])
+    expect(clock.timers).toBe(1)
   })
 
   it('that have ended do not expire, whichever of them it is', async () => {
