@@ -30,7 +30,10 @@ export interface ConsumerDeps {
    * number of partitions, also in an idle process.
    */
   readonly maxWait: DurationMs
-  /** The same while any partition is paused: what is resumed meanwhile is not in that fetch. `maxWait`, unless it is given. */
+  /**
+   * The same while any partition is paused or given up, or the group is joined: what is fetched again after that is not in that fetch, and
+   * waits for its end. `maxWait`, unless it is given.
+   */
   readonly maxWaitWhilePaused?: DurationMs
 }
 
@@ -143,7 +146,7 @@ class GroupConsumer implements LogConsumer {
   }
 
   #build(handlers: LogConsumerHandlers): Parts {
-    const { clock, logger, onCommit, maxWait, maxWaitWhilePaused = maxWait } = this.#deps
+    const { clock, logger, onCommit } = this.#deps
     const owned = this.#owned
     const member: Member = new Member({
       ...this.#deps,
@@ -152,7 +155,6 @@ class GroupConsumer implements LogConsumer {
       flush: (group, limit) => commits.flush(group, limit),
       take: batch => this.#take(batch, () => undefined, handlers),
       onJoined: this.#joined.resolve,
-      maxWait: () => (owned.isAnyPaused ? maxWaitWhilePaused : maxWait),
     })
     const commits = createCommits({
       owned,

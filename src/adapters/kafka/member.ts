@@ -27,7 +27,8 @@ export interface MemberDeps {
   /** Hands over what a fetch has brought. */
   readonly take: (batch: Batch) => Promise<void>
   readonly onJoined: () => void
-  readonly maxWait: () => DurationMs
+  readonly maxWait: DurationMs
+  readonly maxWaitWhilePaused?: DurationMs
   readonly onPositionLost: (loss: LostPosition) => void
   readonly clock: Clock
   readonly logger: Logger
@@ -132,7 +133,8 @@ export class Member implements GroupHooks, Seat {
   }
 
   maxWait(): DurationMs {
-    return this.#deps.maxWait()
+    const { owned, maxWait, maxWaitWhilePaused = maxWait } = this.#deps
+    return this.#settled !== undefined && owned.areAllFetched ? maxWait : maxWaitWhilePaused
   }
 
   async fetch(fetch: () => Promise<readonly Batch[]>): Promise<readonly Batch[]> {

@@ -34,8 +34,9 @@ export class Partitions {
     this.#byKey.delete(keyOf(topic, partition))
   }
 
-  get isAnyPaused(): boolean {
-    return this.all().some(({ paused }) => paused)
+  /** Whether the next fetch is of all of them. */
+  get areAllFetched(): boolean {
+    return this.all().every(({ paused, isLeaving }) => !paused && !isLeaving)
   }
 
   all(): readonly OwnedPartition[] {

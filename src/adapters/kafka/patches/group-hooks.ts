@@ -39,12 +39,7 @@ export function hookGroups(): void {
   prototype.fetch = async function (this: ConsumerGroup, nodeId) {
     const hooks = hooksOf.get(this.cluster)
     if (hooks === undefined) return fetch.call(this, nodeId)
-    const batches = await hooks.fetch(() => {
-      this.maxWaitTime = hooks.maxWait()
-      return fetch.call(this, nodeId)
-    })
-    batches.forEach(showFiltered)
-    return batches
+    return hooks.fetch(() => fetchUnhooked(this, nodeId))
   }
   prototype.recoverFromOffsetOutOfRange = function (this: ConsumerGroup, error) {
     return hooksOf.get(this.cluster)?.outOfRange(this, error) ?? recoverFromOffsetOutOfRange.call(this, error)
@@ -53,8 +48,10 @@ export function hookGroups(): void {
 
 let fetchOf: ConsumerGroup['fetch'] | undefined
 
-/** One fetch from one broker, past the hooks: for while a join is under way. */
+/** One fetch from one broker, with no hook around it: for while a join is under way. */
 export async function fetchUnhooked(group: ConsumerGroup, nodeId: string): Promise<readonly Batch[]> {
+  const hooks = hooksOf.get(group.cluster)
+  if (hooks !== undefined) group.maxWaitTime = hooks.maxWait()
   const batches = (await fetchOf?.call(group, nodeId)) ?? []
   batches.forEach(showFiltered)
   return batches

@@ -127,6 +127,30 @@ describe('a fetch', () => {
   })
 })
 
+describe('how long a broker may keep a fetch', () => {
+  it('is short while something is not in it that the next one may be of', async () => {
+    const { member, join, state, owned } = setUp()
+    state.assigned = [0, 1]
+    const waits: Record<string, number> = { 'before the first join': member.maxWait() }
+    await join()
+    waits['all are fetched'] = member.maxWait()
+    const partition = owned.get({ topic: 'topic', partition: 1 })!
+    partition.paused = true
+    waits['one is paused'] = member.maxWait()
+    partition.paused = false
+    partition.isLeaving = true
+    waits['one is to be given up'] = member.maxWait()
+    await join(async () => {
+      partition.isLeaving = false
+      waits['a join is under way'] = member.maxWait()
+    })
+    expect({ ...waits, 'joined again': member.maxWait() }).toEqual({
+      ...{ 'before the first join': 100, 'all are fetched': 500, 'one is paused': 100 },
+      ...{ 'one is to be given up': 100, 'a join is under way': 100, 'joined again': 500 },
+    })
+  })
+})
+
 describe('an offset that the log does not have', () => {
   it.each([
     { name: 'deleted before it was read', beginning: 30, end: 100, to: 30, events: ['seek 0 to 30'] },

@@ -72,7 +72,8 @@ export function setUp() {
       },
       onConfirmed: () => undefined,
     },
-    maxWait: () => durationMs(500),
+    maxWait: durationMs(500),
+    maxWaitWhilePaused: durationMs(100),
     flush: () => {
       note('flush')
       return state.flush()

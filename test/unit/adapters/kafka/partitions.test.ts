@@ -1,16 +1,17 @@
 import { expect, it } from '@jest/globals'
 import { type OwnedPartition, Partitions } from '../../../../src/adapters/kafka/partitions.ts'
 
-const owned = (partition: number, paused: boolean): OwnedPartition => ({
-  ...{ topic: 'topic', partition, next: 0, paused, isLeaving: false, committed: undefined },
+const owned = (partition: number, held: Partial<OwnedPartition> = {}): OwnedPartition => ({
+  ...{ topic: 'topic', partition, next: 0, paused: false, isLeaving: false, committed: undefined, ...held },
 })
 
 it.each([
-  { name: 'none is ours', ours: [], isAnyPaused: false },
-  { name: 'all are fetched', ours: [owned(0, false), owned(1, false)], isAnyPaused: false },
-  { name: 'one of them is paused', ours: [owned(0, false), owned(1, true)], isAnyPaused: true },
-])('whether any partition is paused: $name', ({ ours, isAnyPaused }) => {
+  { name: 'none is ours', ours: [], areAllFetched: true },
+  { name: 'nothing holds one', ours: [owned(0), owned(1)], areAllFetched: true },
+  { name: 'one of them is paused', ours: [owned(0), owned(1, { paused: true })], areAllFetched: false },
+  { name: 'one of them is to be given up', ours: [owned(0, { isLeaving: true }), owned(1)], areAllFetched: false },
+])('whether all partitions are fetched: $name', ({ ours, areAllFetched }) => {
   const partitions = new Partitions()
   for (const each of ours) partitions.add(each)
-  expect(partitions.isAnyPaused).toBe(isAnyPaused)
+  expect(partitions.areAllFetched).toBe(areAllFetched)
 })

@@ -8,6 +8,7 @@ import {
 } from '../../../../../src/adapters/kafka/internals.ts'
 import {
   assignmentFrom,
+  fetchUnhooked,
   type GroupHooks,
   hookGroups,
   keepAssignments,
@@ -125,12 +126,15 @@ describe('a step of a group', () => {
 })
 
 describe('how long a broker keeps a fetch', () => {
-  it('is asked before each one', async () => {
+  it.each([
+    { name: 'each one', fetch: (of: ConsumerGroup) => of.fetch('1') },
+    { name: 'each one while a join is under way', fetch: (of: ConsumerGroup) => fetchUnhooked(of, '1') },
+  ])('is asked before $name', async ({ fetch }) => {
     const waits: DurationMs[] = [durationMs(500), durationMs(100)]
     const of = groupOf('g', { ...hooks('h'), maxWait: () => waits.shift() ?? durationMs(0) })
     const waited: number[] = []
     for (const _ of [1, 2]) {
-      await of.fetch('1')
+      await fetch(of)
       waited.push(of.maxWaitTime)
     }
     expect(waited).toEqual([500, 100])
