@@ -28,7 +28,7 @@ export class Chain<Item> {
     return link
   }
 
-  /** Once for each link. */
+  /** Once for each link, which must be one of this chain. */
   remove(link: Link<Item>): void {
     const { before, after } = link
     if (before === undefined) this.#first = after
@@ -40,7 +40,7 @@ export class Chain<Item> {
     this.#size--
   }
 
-  /** The one that it is at may be removed meanwhile. */
+  /** The one that it is at may be removed meanwhile, and no other: it would end there. */
   *[Symbol.iterator](): IterableIterator<Item> {
     for (let link = this.#first; link !== undefined; ) {
       const { item, after } = link
