@@ -19,7 +19,8 @@ describe('Fifo', () => {
             fifo[each.kind](each.item)
             oracle[each.kind](each.item)
           }
-          expect(fifo.length).toBe(oracle.length)
+          expect([...fifo]).toEqual(oracle)
+          expect([fifo.length, fifo.peek()]).toEqual([oracle.length, oracle[0]])
         }
       }),
     )

@@ -56,6 +56,17 @@ describe('a partition that is to be given up', () => {
   })
 })
 
+it('a call that ends after its partition was taken away leaves no trace of its record; the next owner makes it again', async () => {
+  const { harness } = await setUp()
+  write(harness, 'a')
+  // The call is under way, its answer has not been read.
+  harness.log.poll()
+  harness.live.rebalance()
+  await harness.advance(1)
+  harness.service.refreshGauges()
+  expect([ids(harness), harness.count('recordsOpen{}')]).toEqual([['a', 'a'], 0])
+})
+
 describe('while the group has not confirmed that we are its member', () => {
   it('nothing is started; what was held back goes first when it has', async () => {
     const { harness } = await setUp()
