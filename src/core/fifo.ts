@@ -1,8 +1,8 @@
 const leastCapacity = 8
 
 /**
- * A queue with O(1) push and shift; an array's own `shift` moves every element. It is a ring: what has left it is held by nothing. An array
- * that is replaced as it grows would hold on to what it held last, until it is collected itself.
+ * A queue with O(1) push and shift; an array's own `shift` moves every element. It is a ring, which is replaced only while it holds more than
+ * ever before: each array that is replaced goes on holding what it held last, until it is collected itself.
  */
 export class Fifo<Item> {
   /** As many as a power of two, so that a mask wraps positions round. */

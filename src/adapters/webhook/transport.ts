@@ -14,7 +14,7 @@ export interface TransportDeps {
   readonly resolver?: Resolver
 }
 
-/** One call. Ends once, in an event of its own, with an answer or because it was told to expire. */
+/** One call. Ends once and never within `start`, with an answer or because it was told to expire: then perhaps within `expire`. */
 export interface Exchange extends Expiring {
   start(): void
 }

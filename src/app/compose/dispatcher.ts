@@ -7,7 +7,7 @@ import type { Foundation, RunningPart } from './foundation.ts'
 import { createGroupConsumer } from './group-consumer.ts'
 
 const maxWait = durationMs(500)
-/** An event that is held up waits for nothing else. Of the retries, where most partitions are paused most of the time, the first is due after seconds. */
+/** For events only: one that was held up is late already. Partitions of retries are paused most of the time, until what has waited for seconds is due. */
 const maxWaitWhilePaused = durationMs(100)
 const onLoss = 'records gone before they were read: retention is too short, or the log was cut'
 
