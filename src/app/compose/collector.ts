@@ -8,7 +8,7 @@ import type { Foundation, RunningPart } from './foundation.ts'
 
 const mebibyte = 1_048_576
 /** Enough for ten thousand small requests or some dozens of the largest, and few of it in a container of 512 MiB. */
-const memoryBytes = 64 * mebibyte
+const memoryBytes = 32 * mebibyte
 /** A body takes up to twice its size while it is read, and one alone must not be all that there is room for. */
 const bodiesAtLeast = 4
 
