@@ -37,7 +37,7 @@ export const behindProxies = {
   limits: { duplicates: 'counted', recoveryMs: 30_000 },
 } as const
 
-/** Neither budget of a collector, of 32 MiB each, may be passed; beside them is what the process is, and what is left over until it is collected. */
+/** Neither budget of a collector, of 32 MiB for bodies and 48 for records, may be passed; beside them is what the process is, and what is left over until it is collected. */
 export const collectorPeakMb = 512
 /** What comes in over HTTP is promised to arrive only when it was answered 200. */
 export const overHttp = {

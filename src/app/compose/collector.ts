@@ -7,8 +7,10 @@ import { createOperatorService, type OperatorService } from '../../services/oper
 import type { Foundation, RunningPart } from './foundation.ts'
 
 const mebibyte = 1_048_576
-/** Enough for ten thousand small requests or some dozens of the largest, and few of it in a container of 512 MiB. */
-const memoryBytes = 32 * mebibyte
+/** Both together are enough for ten thousand small requests or some dozens of the largest, and few in a container of 512 MiB. */
+const bodiesBytes = 32 * mebibyte
+/** Some seconds without an acknowledgement, as while a leader is elected, at ten megabytes a second. */
+const recordsBytes = 48 * mebibyte
 /** A body takes up to twice its size while it is read, and one alone must not be all that there is room for. */
 const bodiesAtLeast = 4
 
@@ -23,7 +25,7 @@ export async function startCollector(foundation: Foundation): Promise<RunningPar
     ...foundation,
     sources: () => live().sourceKeys,
     ratePerSource,
-    memory: { bodies: Math.max(memoryBytes, bodiesAtLeast * maxBodyBytes), records: memoryBytes },
+    memory: { bodies: Math.max(bodiesBytes, bodiesAtLeast * maxBodyBytes), records: recordsBytes },
   })
   // Stopped after the server: what it has let in is answered before.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
