@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { KafkaError } from '../../../src/adapters/kafka/errors.ts'
+import { durationMs } from '../../../src/core/units.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import {
   append,
@@ -46,6 +47,22 @@ describe('what is fetched', () => {
     }
     expect(recorder.values).toEqual(['a', 'b', 'c'])
     one.resume({ topic, partition: 0 })
+    await recorder.until(() => recorder.values.includes('paused'))
+  })
+
+  it('what is resumed is fetched soon while another partition is paused, however long a fetch may take else', async () => {
+    const topic = await newTopic({ partitions: 2 })
+    const to = producer()
+    const recorder = new Recorder()
+    // The first one is longer than a test may take.
+    const one = consumer([topic], { maxWait: durationMs(300_000), maxWaitWhilePaused: durationMs(100) })
+    await one.start(recorder)
+    one.pause({ topic, partition: 0 })
+    await append(to, topic, { partition: 1, value: Buffer.from('before') })
+    await recorder.until(() => recorder.values.includes('before'))
+    one.pause({ topic, partition: 1 })
+    await append(to, topic, { partition: 1, value: Buffer.from('paused') })
+    one.resume({ topic, partition: 1 })
     await recorder.until(() => recorder.values.includes('paused'))
   })
 
