@@ -1,3 +1,4 @@
+import { Fifo } from '../fifo.ts'
 import { doneAheadText, parseDoneAhead } from './done-ahead.ts'
 
 /**
@@ -6,10 +7,8 @@ import { doneAheadText, parseDoneAhead } from './done-ahead.ts'
  * All operations but `metadata` are O(1) amortised, whatever the gaps between offsets.
  */
 export class OffsetTracker {
-  /** Offsets in the order in which they came, from the lowest open one on: a ring. */
-  #ring = new Float64Array(64)
-  #head = 0
-  #length = 0
+  /** In the order in which they came, from the lowest open one on. */
+  readonly #offsets = new Fifo<number>()
   readonly #open = new Set<number>()
   /** Done by whoever had the partition before us, and not read again yet. */
   readonly #doneBefore: Set<number>
@@ -38,7 +37,7 @@ export class OffsetTracker {
 
   /** The lowest offset that is not done; when nothing is open, the next offset to read. */
   get committable(): number {
-    return this.#length === 0 ? this.#received : this.#at(0)
+    return this.#offsets.peek() ?? this.#received
   }
 
   /** What a crash now would read again at most, in offsets. */
@@ -59,9 +58,7 @@ export class OffsetTracker {
    */
   add(offset: number): boolean {
     if (offset < this.#received) throw new RangeError(`offset ${offset} added after ${this.#received - 1}`)
-    if (this.#length === this.#ring.length) this.#grow()
-    this.#ring[(this.#head + this.#length) % this.#ring.length] = offset
-    this.#length++
+    this.#offsets.push(offset)
     this.#received = offset + 1
     if (this.#doneBefore.delete(offset)) {
       this.#passDone()
@@ -83,33 +80,22 @@ export class OffsetTracker {
     this.#received = Math.max(this.#received, nextOffset)
   }
 
-  #at(index: number): number {
-    return this.#ring[(this.#head + index) % this.#ring.length] as number
-  }
-
   #passDone(): void {
-    while (this.#length > 0 && !this.#open.has(this.#at(0))) {
-      this.#head = (this.#head + 1) % this.#ring.length
-      this.#length--
+    let lowest = this.#offsets.peek()
+    while (lowest !== undefined && !this.#open.has(lowest)) {
+      this.#offsets.shift()
+      lowest = this.#offsets.peek()
     }
   }
 
   *#doneAhead(): Iterable<number> {
     yield* this.#doneBefore
-    let left = this.#length - this.#open.size
-    for (let index = 1; left > 0; index++) {
-      const offset = this.#at(index)
+    let left = this.#offsets.length - this.#open.size
+    for (const offset of this.#offsets) {
+      if (left === 0) return
       if (this.#open.has(offset)) continue
       left--
       yield offset
     }
-  }
-
-  #grow(): void {
-    const grown = new Float64Array(this.#ring.length * 2)
-    grown.set(this.#ring.subarray(this.#head))
-    grown.set(this.#ring.subarray(0, this.#head), this.#ring.length - this.#head)
-    this.#ring = grown
-    this.#head = 0
   }
 }
