@@ -1,12 +1,8 @@
 import fastify from 'fastify'
 import type { Check, Health } from '../../core/health.ts'
 import type { ListenAddress } from '../../core/settings.ts'
+import type { Exposition } from '../metrics.ts'
 import { prefersOpenMetrics } from './exposition-format.ts'
-
-interface Exposition {
-  readonly contentType: string
-  text(): Promise<string>
-}
 
 interface Deps {
   readonly listen: ListenAddress

@@ -25,10 +25,7 @@ export interface ConsumerDeps {
   readonly onCommit?: (result: CommitResult) => void
   /** How old the view of partitions and leaders may be; half a minute. */
   readonly metadataMaxAgeMs?: number
-  /**
-   * How long a broker keeps a fetch that it has nothing for, and how soon at the latest a rebalance is noticed. Each fetch costs by the
-   * number of partitions, also in an idle process.
-   */
+  /** How long a broker keeps a fetch that it has nothing for: each costs by the number of partitions. A rebalance is noticed by then. */
   readonly maxWait: DurationMs
   /**
    * The same while any partition is paused or given up, or the group is joined: what is fetched again after that is not in that fetch, and

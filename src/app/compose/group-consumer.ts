@@ -1,15 +1,10 @@
-import { createConsumer } from '../../adapters/kafka/consumer.ts'
+import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/consumer.ts'
 import type { ConsumerGroup } from '../../core/metrics/log.ts'
 import type { LogConsumer } from '../../core/ports.ts'
-import type { DurationMs } from '../../core/units.ts'
 import type { Foundation } from './foundation.ts'
 
-interface Membership {
+interface Membership extends Pick<ConsumerDeps, 'groupId' | 'topics' | 'maxWait' | 'maxWaitWhilePaused'> {
   readonly group: ConsumerGroup
-  readonly groupId: string
-  readonly topics: readonly string[]
-  readonly maxWait: DurationMs
-  readonly maxWaitWhilePaused?: DurationMs
   /** What it means, for the log, that records are gone before they were read. */
   readonly onLoss: string
 }

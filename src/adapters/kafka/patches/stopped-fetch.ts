@@ -1,6 +1,6 @@
 import { internal } from '../internals.ts'
 
-export interface Runner {
+interface Runner {
   readonly running: boolean
   fetch(nodeId: string): Promise<unknown>
 }
