@@ -75,6 +75,7 @@ async function main(): Promise<boolean> {
   }
   for (const [what, value] of Object.entries(circumstances)) say(`${what}: ${value}`)
   if (load > busyAbove) say('somebody else is at work here: take the figures with care')
+  await mkdir(`${root}${lastRun}`, { recursive: true })
   try {
     const outcomes = await measure(options, stage, circumstances)
     await keep(circumstances, outcomes)
@@ -114,7 +115,6 @@ async function outcomeOf(row: RowName, bench: Bench): Promise<NamedOutcome> {
 
 /** As lines, and as a flame graph each. */
 async function showProfiles({ row, profiles = [] }: NamedOutcome, circumstances: Circumstances): Promise<void> {
-  await mkdir(`${root}${lastRun}`, { recursive: true })
   for (const { title, lines, stacks } of profiles) {
     const name = `${row}: ${title}`
     const file = `${lastRun}/${fileNameOf(name)}`
@@ -130,7 +130,6 @@ async function keep(circumstances: Circumstances, outcomes: readonly NamedOutcom
     entries: entriesOf(outcome, circumstances),
   }))
   const head = ['# Results', ...Object.entries(circumstances).map(([what, value]) => `- ${what}: ${value}`)]
-  await mkdir(`${root}${lastRun}`, { recursive: true })
   await writeFile(`${root}${lastRun}/results.json`, `${JSON.stringify({ ...circumstances, rows }, null, 2)}\n`)
   await writeFile(`${root}${lastRun}/results.md`, `${head.join('\n')}\n\n${reportOf(outcomes)}\n`)
   say(`\nwritten: ${lastRun}/results.json and the same as .md`)
