@@ -20,5 +20,6 @@ export const systemClock: Clock = {
     const timer = setTimeout(run, Math.min(delay, longestTimerMs))
     return () => clearTimeout(timer)
   },
+  soon: run => void setImmediate(run),
   id: () => randomUUID(),
 }

@@ -12,6 +12,8 @@ export interface Clock {
   /** Milliseconds that only ever grow: for deadlines and measurements. */
   monotonic(): number
   after(delay: DurationMs, run: () => void): Cancel
+  /** Runs when all that has come in by now has been looked at: in this turn of the event loop, before it waits again. */
+  soon(run: () => void): void
   /** A new unique id. */
   id(): string
 }

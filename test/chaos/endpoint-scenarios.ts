@@ -76,6 +76,8 @@ const laneAllows = {
 const longestTierMs = minutes <= 2 ? 60_000 : 300_000
 const arrivedMs = minutes * 60_000 * (ill.load.perSecond / (laneAllows.perSecond - ill.load.perSecond))
 const backMs = 30_000 + longestTierMs + arrivedMs
+/** What becomes due when the outage has just begun waits behind the breaker for all of it. */
+const putOffMs = minutes * 60_000 + backMs
 
 const outage: Scenario = {
   ...ill,
@@ -87,7 +89,7 @@ const outage: Scenario = {
   limits: { duplicates: 'none', recoveryMs: backMs },
   settleMs: 2 * backMs,
   examine: examined({
-    ill: { lateMs: backMs, ...laneAllows },
+    ill: { lateMs: putOffMs, ...laneAllows },
     partly: { ...onSchedule, atOnce: laneAllows.atOnce },
   }),
 }

@@ -95,12 +95,14 @@ function interrupted(): AbortSignal {
 
 /** Resolves with the exit code: 1 when a scenario fails. */
 async function main(request: Request): Promise<number> {
-  const { seed } = request
+  const { seed, minutes } = request
   const registry = await findOrStartRegistry()
   process.env['SCHEMA_REGISTRY_URL'] = registry.url
   const { rows, broken } = await runAll(request, interrupted()).finally(() => registry.stop())
   const failing = rows.filter(({ failures }) => failures.length > 0)
-  const again = failing.map(({ name }) => `again: make chaos SEED=${seed} ONLY=${name}`)
+  // A scenario has its own when nothing is said.
+  const length = process.env['MINUTES'] ? ` MINUTES=${minutes}` : ''
+  const again = failing.map(({ name }) => `again: make chaos SEED=${seed} ONLY=${name}${length}`)
   process.stdout.write(`${[...table(rows), ...broken, ...again].join('\n')}\n`)
   return failing.length + broken.length > 0 ? 1 : 0
 }

@@ -29,6 +29,11 @@ export class ManualClock implements Clock {
     }
   }
 
+  /** No time has to go by for it. */
+  soon(run: () => void): void {
+    setImmediate(run)
+  }
+
   id(): string {
     return `id-${++this.#ids}`
   }

@@ -12,10 +12,42 @@ import { createTransport, type Exchange, type TransportDeps } from './transport.
 const client = got.extend({
   method: 'POST',
   followRedirect: false,
-  retry: { limit: 0 },
+  retry: { limit: 0, methods: [], statusCodes: [], errorCodes: [] },
   decompress: false,
   throwHttpErrors: false,
+  mutableDefaults: true,
 })
+// got copies them for each request, name by name, though none of them is set: the request is made here.
+client.defaults.options.https = {}
+client.defaults.options.cacheOptions = {}
+
+/** In place of what got would write down about each request by eight listeners, unless somebody does already: nobody asks for it. */
+const timings = { phases: {} }
+
+/** A URL as Node's request wants it. */
+interface Target {
+  readonly isTls: boolean
+  /** With the port where it is not the usual one: the `Host` header. */
+  readonly host: string
+  readonly hostname: string
+  readonly port: string
+  readonly path: string
+}
+
+/** URLs come from the configuration only: they are few. */
+const targets = new Map<string, Target>()
+
+function targetOf(text: string): Target {
+  const known = targets.get(text)
+  if (known !== undefined) return known
+  const { protocol, host, hostname, port, pathname, search } = new URL(text)
+  const target = {
+    ...{ isTls: protocol === 'https:', host, port, path: pathname + search },
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+  }
+  targets.set(text, target)
+  return target
+}
 
 /** Calls webhooks with got over kept-alive connections. */
 export function createGotTransport(deps: TransportDeps): WebhookTransport {
@@ -66,7 +98,7 @@ class GotExchange implements Exchange {
 
   start(): void {
     this.#request = undefined
-    const stream = client.stream(this.#call.url, { request: url => this.#send(url) })
+    const stream = client.stream(this.#call.url, { request: () => this.#send() })
     this.#stream = stream
     stream.on('error', error => this.#fail(error))
     stream.on('response', (response: IncomingMessage) => this.#receive(stream, response))
@@ -83,20 +115,29 @@ class GotExchange implements Exchange {
     this.#drop()
   }
 
-  #send(url: URL): ClientRequest {
+  #send(): ClientRequest {
     const agents = this.#isRepeated ? this.#deps.agents.fresh() : this.#deps.agents.shared()
-    const options = { method: 'POST', headers: this.#call.headers, maxHeaderSize: maxHeadBytes }
-    const request =
-      url.protocol === 'https:'
-        ? https.request(url, { ...options, agent: agents.https })
-        : http.request(url, { ...options, agent: agents.http })
-    request.setHeader('Content-Length', this.#body.length)
+    const { isTls, host, ...target } = targetOf(this.#call.url)
+    const options = { ...target, method: 'POST', headers: this.#headers(host), maxHeaderSize: maxHeadBytes }
+    const request = isTls
+      ? https.request({ ...options, agent: agents.https })
+      : http.request({ ...options, agent: agents.http })
+    Object.assign(request, { timings })
     let interim = 0
     request.on('information', () => {
       if (++interim > maxInterimAnswers) this.#fail(new AnswerTooLong(`more than ${maxInterimAnswers} interim answers`))
     })
     this.#request = request
     return request
+  }
+
+  /** As a list, of which Node writes the head at once; in an object it keeps them one by one before. */
+  #headers(host: string): string[] {
+    const { headers } = this.#call
+    const list: string[] = []
+    for (const name in headers) list.push(name, headers[name] as string)
+    list.push('Host', host, 'Content-Length', String(this.#body.length))
+    return list
   }
 
   #note(response: IncomingMessage): void {

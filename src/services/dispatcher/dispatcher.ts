@@ -25,6 +25,7 @@ import type { RecordAttempt } from './attempt-records.ts'
 import { traceAttempt } from './attempt-trace.ts'
 import type { MakeAttempt } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
+import { createFollowUp } from './follow-up.ts'
 import { type DestinationLane, Lanes } from './lanes.ts'
 import type { Settle } from './settle.ts'
 
@@ -57,6 +58,8 @@ export class Dispatcher {
   #isPumping = false
   #underWay = 0
   readonly #logAttempt: LogAttempt
+  /** A call or a delivery has ended: a place is free for whoever waited for one, or the next one of a key is ready. */
+  readonly goOn: () => void
 
   /** Made once: it is asked for every delivery. */
   readonly #hasShare = (destination: string): boolean => this.#deps.places.hasShare(destination)
@@ -64,6 +67,10 @@ export class Dispatcher {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#logAttempt = createAttemptLog(deps)
+    this.goOn = createFollowUp(deps.clock, () => {
+      this.#lanes.unblock()
+      this.pump()
+    })
   }
 
   /** Deliveries whose calls or copies are under way. */
@@ -75,7 +82,7 @@ export class Dispatcher {
     this.#lanes.push(delivery)
   }
 
-  /** Starts what may be started; called whenever something was enqueued or has ended. */
+  /** Starts what may be started; called whenever something was enqueued. */
   pump(): void {
     // What ends at once (a drop) asks for more from within: the loop that runs already goes on, without a deeper stack.
     if (this.#isPumping) return
@@ -99,12 +106,6 @@ export class Dispatcher {
     this.#held = []
     // Each goes before those that were put back already, so that they come out in the order they had.
     for (const delivery of held.reverse()) this.#lanes.restore(delivery)
-    this.pump()
-  }
-
-  /** A call has ended: its place is free for whoever waited for one. */
-  onCallEnd(): void {
-    this.#lanes.unblock()
     this.pump()
   }
 
@@ -198,7 +199,6 @@ export class Dispatcher {
       this.#logAttempt(delivery, attempt, decision, clock.monotonic() - startedAt)
       this.#finish(delivery, decision)
       delivery.of.shard.ended()
-      this.pump()
     })
   }
 
@@ -220,7 +220,7 @@ export class Dispatcher {
     this.#deps.settle.delivery(delivery, decision, () => {
       this.#underWay--
       this.#lanes.ended(delivery)
-      this.pump()
+      this.goOn()
     })
   }
 

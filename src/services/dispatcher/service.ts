@@ -74,7 +74,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const places = new Places(limits)
   const settle = createSettle({ ...deps, reportRecord: createReportRecord(deps) })
   const policy = { schedule: limits.schedule, window: limits.window, tiers: tiersOf(limits.schedule) }
-  const makeAttempt = createAttempts({ ...deps, places, onCallEnd: () => dispatcher.onCallEnd() })
+  const makeAttempt = createAttempts({ ...deps, places, onCallEnd: () => dispatcher.goOn() })
   const recordAttempt = deps.attemptProducer && createAttemptRecords({ ...deps, producer: deps.attemptProducer })
   const dispatcher: Dispatcher = new Dispatcher({ ...deps, policy, places, makeAttempt, settle, recordAttempt })
   marks.onCurrent(() => dispatcher.release())
