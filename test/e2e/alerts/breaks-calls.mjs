@@ -8,7 +8,8 @@ const { onSocket } = ClientRequest.prototype
 
 ClientRequest.prototype.onSocket = function (...given) {
   this.once('finish', () => {
-    if (this.getHeader('host') !== brokenAddress()) return
+    const { remoteAddress, remotePort } = this.socket
+    if (`${remoteAddress}:${remotePort}` !== brokenAddress()) return
     this.destroy(Object.assign(new Error('there is no such error'), { code: 'ERR_UNHEARD_OF' }))
   })
   return onSocket.apply(this, given)
