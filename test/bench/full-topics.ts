@@ -1,7 +1,7 @@
 import { drain } from './drain.ts'
 import type { Target } from './forwarders/forwarder.ts'
 import { hooklineForwarder } from './forwarders/hookline.ts'
-import { cheapestOf, growthOutcome, roundsOf, type Step } from './growth.ts'
+import { cheapestOf, growthOutcome, profilesOf, roundsOf, type Step } from './growth.ts'
 import { createInstallation, type Installation, type InstallationOptions } from './installation.ts'
 import { type Bench, type Outcome, scaled } from './rows/row.ts'
 
@@ -29,7 +29,8 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
     const installation = await createInstallation(stage, options)
     await installation.fill(count)
     installations.push(installation)
-    const job = { stage, installation, inFlight, ...(targetsOf && { targets: targetsOf(installation) }) }
+    const { profile } = bench
+    const job = { stage, installation, inFlight, profile, ...(targetsOf && { targets: targetsOf(installation) }) }
     steps.push({
       name,
       async run() {
@@ -41,5 +42,6 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
   }
   const rounds = await roundsOf(bench, steps)
   for (const installation of installations) await installation.close()
-  return growthOutcome(forwarder.name, steps, rounds)
+  const outcome = growthOutcome(forwarder.name, steps, rounds)
+  return { ...outcome, profiles: await profilesOf(forwarder.name, rounds) }
 }

@@ -1,5 +1,6 @@
 import { bars, type Finding } from './bars.ts'
 import type { Drain } from './drain.ts'
+import { type Profiled, profileOf } from './profile.ts'
 import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'
 
@@ -63,6 +64,14 @@ export function growthOutcome(forwarder: string, steps: readonly Step[], rounds:
     )
   }
   return { figures, findings }
+}
+
+/** Where the time went at each step, when the bench profiles. */
+export async function profilesOf(forwarder: string, rounds: readonly Round[]): Promise<readonly Profiled[]> {
+  const profiles: Profiled[] = []
+  for (const round of rounds)
+    for (const [name, drain] of round) profiles.push(...(await profileOf(`${forwarder}, ${name}`, drain)))
+  return profiles
 }
 
 const drainsOf = ({ name }: Step, rounds: readonly Round[]): readonly Drain[] =>

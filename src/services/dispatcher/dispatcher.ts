@@ -31,6 +31,13 @@ import type { Settle } from './settle.ts'
 
 const watchEvery = durationMs(longestWaitMs / 4)
 
+/**
+ * So many lanes that wait for a place are asked when something has ended, and one more for each end, in turn: with a thousand destinations
+ * most of them wait, and to ask all of them for each few places costs more than the calls. Whoever is asked and has none has calls under
+ * way, whose ends will come.
+ */
+const leastAsked = 16
+
 interface Deps {
   readonly routing: () => Routing
   readonly policy: RetryPolicy
@@ -67,8 +74,8 @@ export class Dispatcher {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#logAttempt = createAttemptLog(deps)
-    this.goOn = createFollowUp(deps.clock, () => {
-      this.#lanes.unblock()
+    this.goOn = createFollowUp(deps.clock, ends => {
+      this.#lanes.unblock(leastAsked + ends)
       this.pump()
     })
   }
@@ -115,11 +122,14 @@ export class Dispatcher {
    */
   relieve(shard: Shard): void {
     if (!shard.mayStart || !shard.holds('backlog')) return
-    for (const lane of this.#lanes.slow(this.#deps.clock.monotonic())) {
+    if (!this.#watched.has(shard)) {
+      this.#lanes.findSlow(this.#deps.clock.monotonic())
+      this.#watch(shard)
+    }
+    for (const lane of this.#lanes.slow) {
       if (!shard.hasOthersThan(lane.destination)) continue
       for (const delivery of this.#lanes.takeOut(lane, shard)) this.#moveOn(delivery)
     }
-    if (!this.#watched.has(shard)) this.#watch(shard)
   }
 
   /** Nothing tells when a wait becomes too long: looks again for as long as the partition is at its limits. */

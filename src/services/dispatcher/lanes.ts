@@ -14,8 +14,6 @@ export interface DestinationLane {
   isInTurn: boolean
   /** Has something ready but no place; asked again when a call ends. */
   isBlocked: boolean
-  /** What waits here waited too long, and it has not been empty since: it is slower than what comes. */
-  isSlow: boolean
 }
 
 /** The lanes of all destinations, taken in turn: a long queue in one does not keep the others waiting. */
@@ -23,13 +21,15 @@ export class Lanes {
   readonly #lanes = new Map<string, DestinationLane>()
   readonly #turns = new Fifo<DestinationLane>()
   readonly #blocked = new Fifo<DestinationLane>()
+  /** What waits there waited too long, and they have not been empty since: they are slower than what comes. */
+  readonly #slow = new Set<DestinationLane>()
 
   of({ carried: { destination } }: Delivery): DestinationLane {
     let lane = this.#lanes.get(destination)
     if (lane === undefined) {
       lane = {
         ...{ destination, queue: new Lane<Delivery>(), breaker: new Breaker() },
-        ...{ isInTurn: false, isBlocked: false, isSlow: false },
+        ...{ isInTurn: false, isBlocked: false },
       }
       this.#lanes.set(destination, lane)
     }
@@ -52,7 +52,7 @@ export class Lanes {
       }
       const delivery = lane.queue.take()
       if (delivery === undefined) continue
-      if (lane.queue.queued === 0) lane.isSlow = false
+      if (lane.queue.queued === 0) this.#slow.delete(lane)
       this.#offerTurn(lane)
       return delivery
     }
@@ -80,21 +80,27 @@ export class Lanes {
     this.#offerTurn(lane)
   }
 
-  /** A place has become free: who waits for one is asked again. */
-  unblock(): void {
-    for (let lane = this.#blocked.shift(); lane !== undefined; lane = this.#blocked.shift()) {
+  /** Places have become free: of those that wait for one so many are asked again, who has waited longest first. */
+  unblock(most: number): void {
+    for (let left = most; left > 0; left--) {
+      const lane = this.#blocked.shift()
+      if (lane === undefined) return
       lane.isBlocked = false
       this.#offerTurn(lane)
     }
   }
 
-  /** The lanes that are slower than what comes, as of now in monotonic milliseconds. */
-  slow(now: number): readonly DestinationLane[] {
-    return [...this.#lanes.values()].filter(lane => {
+  /** Looks at each lane for whether it is slower than what comes, as of now in monotonic milliseconds. */
+  findSlow(now: number): void {
+    for (const lane of this.#lanes.values()) {
       const oldest = lane.queue.oldest
-      lane.isSlow ||= oldest !== undefined && now - oldest.of.takenUpAt >= longestWaitMs
-      return lane.isSlow
-    })
+      if (oldest !== undefined && now - oldest.of.takenUpAt >= longestWaitMs) this.#slow.add(lane)
+    }
+  }
+
+  /** Those that were found to be. */
+  get slow(): Iterable<DestinationLane> {
+    return this.#slow
   }
 
   /** Takes what waits in a lane for this shard out of it, in order. */

@@ -1,6 +1,6 @@
 import { drain } from '../drain.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { cheapestOf, growthOutcome, roundsOf, type Step } from '../growth.ts'
+import { cheapestOf, growthOutcome, profilesOf, roundsOf, type Step } from '../growth.ts'
 import { createInstallation } from '../installation.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
@@ -27,11 +27,14 @@ export async function backlogRow(bench: Bench): Promise<Outcome> {
           const installation = await createInstallation(stage)
           await installation.fill(count)
           const measured = { from: warmUp, to: warmUp + Math.ceil(waiting * 0.95) }
-          const run = await drain(forwarder, { stage, installation, inFlight }, { count, delayMs, measured })
+          const { profile } = bench
+          const run = await drain(forwarder, { stage, installation, inFlight, profile }, { count, delayMs, measured })
           await installation.close()
           return run
         },
       }
     })
-  return growthOutcome(forwarder.name, steps, await roundsOf(bench, steps))
+  const rounds = await roundsOf(bench, steps)
+  const outcome = growthOutcome(forwarder.name, steps, rounds)
+  return { ...outcome, profiles: await profilesOf(forwarder.name, rounds) }
 }

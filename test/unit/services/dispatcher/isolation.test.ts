@@ -130,4 +130,20 @@ describe('a destination that accepts and never answers', () => {
     await harness.advance(1)
     expect(harness.calls.filter(({ call }) => isFor('well')(call))).toHaveLength(25 * 300)
   })
+  it('of many destinations that share few places each one gets its turn, though some of them hang', async () => {
+    const ids = Array.from({ length: 300 }, (_, index) => `${index % 50 === 0 ? 'dead' : 'well'}${index}`)
+    const harness = await DispatcherHarness.started({
+      destinations: ids.map(id => destination(id)),
+      answer: call => (isFor('dead')(call) ? 'never' : ok),
+      delivery: { maxInFlight: 20 },
+    })
+    write(harness, 5)
+    await harness.advance(1)
+    const perDestination = Map.groupBy(
+      harness.calls.filter(({ call }) => isFor('well')(call)),
+      ({ call }) => call.url,
+    )
+    expect(perDestination.size).toBe(294)
+    for (const calls of perDestination.values()) expect(calls).toHaveLength(5)
+  })
 })
