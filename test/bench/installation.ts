@@ -93,12 +93,7 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
     base,
     appended: () => next,
     async fill(count) {
-      for (let left = count; left > 0; left--) {
-        await append.one(record(next++))
-        // The first one alone: where hundreds of partitions begin at once, each with a request, kafkajs leaves some on a connection that it
-        // gives up, makes them again after ten seconds, and then they stand on the topic twice.
-        if (left === count) await append.all()
-      }
+      for (let left = count; left > 0; left--) await append.one(record(next++))
       await append.all()
     },
     async feed(count, perSecond) {
