@@ -20,6 +20,9 @@ export const systemClock: Clock = {
     const timer = setTimeout(run, Math.min(delay, longestTimerMs))
     return () => clearTimeout(timer)
   },
-  soon: run => void setImmediate(run),
+  soon(run) {
+    const immediate = setImmediate(run)
+    return () => clearImmediate(immediate)
+  },
   id: () => randomUUID(),
 }

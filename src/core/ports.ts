@@ -13,7 +13,7 @@ export interface Clock {
   monotonic(): number
   after(delay: DurationMs, run: () => void): Cancel
   /** Runs when all that has come in by now has been looked at: in this turn of the event loop, before it waits again. */
-  soon(run: () => void): void
+  soon(run: () => void): Cancel
   /** A new unique id. */
   id(): string
 }

@@ -1,7 +1,7 @@
 import { drain } from './drain.ts'
 import type { Target } from './forwarders/forwarder.ts'
 import { hooklineForwarder } from './forwarders/hookline.ts'
-import { cheapestOf, growthOutcome, profilesOf, roundsOf, type Step } from './growth.ts'
+import { cheapestOf, growthOf, type Step } from './growth.ts'
 import { createInstallation, type Installation, type InstallationOptions } from './installation.ts'
 import { type Bench, type Outcome, scaled } from './rows/row.ts'
 
@@ -19,7 +19,7 @@ const inFlight = 512
 
 /** What a delivery costs from a full topic at each size. All are filled before the first is measured, so that they can take turns. */
 export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): Promise<Outcome> {
-  const { stage } = bench
+  const { stage, profile } = bench
   const count = scaled(bench, 80_000)
   const forwarder = hooklineForwarder(cheapestOf(bench))
   const installations: Installation[] = []
@@ -29,7 +29,6 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
     const installation = await createInstallation(stage, options)
     await installation.fill(count)
     installations.push(installation)
-    const { profile } = bench
     const job = { stage, installation, inFlight, profile, ...(targetsOf && { targets: targetsOf(installation) }) }
     steps.push({
       name,
@@ -40,8 +39,7 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
       },
     })
   }
-  const rounds = await roundsOf(bench, steps)
+  const outcome = await growthOf(bench, forwarder.name, steps)
   for (const installation of installations) await installation.close()
-  const outcome = growthOutcome(forwarder.name, steps, rounds)
-  return { ...outcome, profiles: await profilesOf(forwarder.name, rounds) }
+  return outcome
 }

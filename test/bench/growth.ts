@@ -66,8 +66,17 @@ export function growthOutcome(forwarder: string, steps: readonly Step[], rounds:
   return { figures, findings }
 }
 
-/** Where the time went at each step, when the bench profiles. */
-export async function profilesOf(forwarder: string, rounds: readonly Round[]): Promise<readonly Profiled[]> {
+/** Runs all steps in turn: what a delivery costs at each, to the first one, and where the time went when the bench profiles. */
+export async function growthOf(
+  bench: Pick<Bench, 'runs' | 'say'>,
+  forwarder: string,
+  steps: readonly Step[],
+): Promise<Outcome> {
+  const rounds = await roundsOf(bench, steps)
+  return { ...growthOutcome(forwarder, steps, rounds), profiles: await profilesOf(forwarder, rounds) }
+}
+
+async function profilesOf(forwarder: string, rounds: readonly Round[]): Promise<readonly Profiled[]> {
   const profiles: Profiled[] = []
   for (const round of rounds)
     for (const [name, drain] of round) profiles.push(...(await profileOf(`${forwarder}, ${name}`, drain)))

@@ -12,6 +12,8 @@ import { runSoak } from './soak-run.ts'
 
 const repository = join(import.meta.dirname, '../..')
 
+const soakMinutes = 30
+
 /** What the user asked for cannot be done; the message is all there is to say. */
 class BadRequest extends Error {}
 
@@ -26,8 +28,8 @@ interface Request {
   readonly seed: number
   readonly patience: number
   readonly selection: readonly AnyScenario[]
-  /** How long a soak lasts, which is run only when it is named. */
-  readonly minutes: number
+  /** How long a soak or an outage lasts; undefined: each its own. A soak is run only when it is named. */
+  readonly minutes: number | undefined
   /** Where the rows go as JSON, besides the table. */
   readonly file: string
   /** Whether the rows go into the published tables. */
@@ -50,7 +52,7 @@ function requested(env = process.env): Request {
     seed: positive('SEED', randomInt(1, 1_000_000)),
     patience: positive('PATIENCE', 1),
     selection: env['ONLY'] ? env['ONLY'].split(',').map(named) : scenarios.filter(each => !('soak' in each)),
-    minutes: positive('MINUTES', 30),
+    minutes: env['MINUTES'] ? positive('MINUTES', soakMinutes) : undefined,
     file: env['JSON'] ?? '',
     isPublic: (env['PUBLISH'] ?? '') !== '',
   }
@@ -67,7 +69,7 @@ async function runAll(request: Request, signal: AbortSignal) {
     say(`${shows}; SEED=${seed}`)
     try {
       const under = await circumstances(repository, patience)
-      const row = await run(scenario, minutes, { seed, patience, say, signal })
+      const row = await run(scenario, minutes ?? soakMinutes, { seed, patience, say, signal })
       rows.push(published(row, under))
       await kept(request, rows)
       for (const line of table([row])) say(line)
@@ -100,8 +102,7 @@ async function main(request: Request): Promise<number> {
   process.env['SCHEMA_REGISTRY_URL'] = registry.url
   const { rows, broken } = await runAll(request, interrupted()).finally(() => registry.stop())
   const failing = rows.filter(({ failures }) => failures.length > 0)
-  // A scenario has its own when nothing is said.
-  const length = process.env['MINUTES'] ? ` MINUTES=${minutes}` : ''
+  const length = minutes === undefined ? '' : ` MINUTES=${minutes}`
   const again = failing.map(({ name }) => `again: make chaos SEED=${seed} ONLY=${name}${length}`)
   process.stdout.write(`${[...table(rows), ...broken, ...again].join('\n')}\n`)
   return failing.length + broken.length > 0 ? 1 : 0

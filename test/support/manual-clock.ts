@@ -30,8 +30,9 @@ export class ManualClock implements Clock {
   }
 
   /** No time has to go by for it. */
-  soon(run: () => void): void {
-    setImmediate(run)
+  soon(run: () => void): () => void {
+    const immediate = setImmediate(run)
+    return () => clearImmediate(immediate)
   }
 
   id(): string {

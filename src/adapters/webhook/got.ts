@@ -7,6 +7,7 @@ import { type Connections, createConnections } from './connections.ts'
 import { AnswerTooLong, codeOf, failureOf, rootOf, timeIsOver } from './failure.ts'
 import { maxBodyBytes, maxHeadBytes, maxInterimAnswers, staleCodes } from './limits.ts'
 import { createTransport, type Exchange, type TransportDeps } from './transport.ts'
+import { type UrlParts, urlParts } from './url-parts.ts'
 
 /** Everything that got does by itself is off: redirects, retries, decompression, errors for statuses. */
 const client = got.extend({
@@ -24,38 +25,14 @@ client.defaults.options.cacheOptions = {}
 /** In place of what got would write down about each request by eight listeners, unless somebody does already: nobody asks for it. */
 const timings = { phases: {} }
 
-/** A URL as Node's request wants it. */
-interface Target {
-  readonly isTls: boolean
-  /** With the port where it is not the usual one: the `Host` header. */
-  readonly host: string
-  readonly hostname: string
-  readonly port: string
-  readonly path: string
-}
-
-/** URLs come from the configuration only: they are few. */
-const targets = new Map<string, Target>()
-
-function targetOf(text: string): Target {
-  const known = targets.get(text)
-  if (known !== undefined) return known
-  const { protocol, host, hostname, port, pathname, search } = new URL(text)
-  const target = {
-    ...{ isTls: protocol === 'https:', host, port, path: pathname + search },
-    hostname: hostname.replace(/^\[|\]$/g, ''),
-  }
-  targets.set(text, target)
-  return target
-}
-
 /** Calls webhooks with got over kept-alive connections. */
 export function createGotTransport(deps: TransportDeps): WebhookTransport {
   return createTransport(deps, ({ network, resolve, clock }) => {
     const connections = createConnections(clock)
     const agents = createAgents({ network, resolve, connections })
+    const deps = { agents, connections, partsOf: rememberedParts() }
     return {
-      exchange: (call, onEnd) => new GotExchange(call, { agents, connections }, onEnd),
+      exchange: (call, onEnd) => new GotExchange(call, deps, onEnd),
       close: () => agents.close(),
     }
   })
@@ -64,6 +41,17 @@ export function createGotTransport(deps: TransportDeps): WebhookTransport {
 interface ExchangeDeps {
   readonly agents: Agents
   readonly connections: Connections
+  readonly partsOf: (url: string) => UrlParts
+}
+
+/** URLs come from the configuration only: they are few; got has refused those that are not of HTTP before it asks for a request. */
+function rememberedParts(): ExchangeDeps['partsOf'] {
+  const known = new Map<string, UrlParts>()
+  return url => {
+    const parts = known.get(url) ?? (urlParts(url) as UrlParts)
+    known.set(url, parts)
+    return parts
+  }
 }
 
 /**
@@ -117,11 +105,11 @@ class GotExchange implements Exchange {
 
   #send(): ClientRequest {
     const agents = this.#isRepeated ? this.#deps.agents.fresh() : this.#deps.agents.shared()
-    const { isTls, host, ...target } = targetOf(this.#call.url)
-    const options = { ...target, method: 'POST', headers: this.#headers(host), maxHeaderSize: maxHeadBytes }
-    const request = isTls
-      ? https.request({ ...options, agent: agents.https })
-      : http.request({ ...options, agent: agents.http })
+    const { isTls, host, hostname, port, path } = this.#deps.partsOf(this.#call.url)
+    const request = (isTls ? https : http).request({
+      ...{ method: 'POST', hostname, port, path, headers: this.#headers(host) },
+      ...{ maxHeaderSize: maxHeadBytes, agent: isTls ? agents.https : agents.http },
+    })
     Object.assign(request, { timings })
     let interim = 0
     request.on('information', () => {

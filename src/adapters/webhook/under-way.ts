@@ -77,8 +77,7 @@ export class UnderWay {
       if (dueAt > now) break
       if (!call.isSent) this.#expire(call)
     }
-    const afterReading = setImmediate(() => this.#expireDue())
-    this.#cancelTimer = () => clearImmediate(afterReading)
+    this.#cancelTimer = this.#clock.soon(() => this.#expireDue())
   }
 
   #expireDue(): void {

@@ -2,6 +2,7 @@ import type { DialPolicy } from './dial.ts'
 import type { Generation } from './generations.ts'
 import { maxAgeMs, maxIdlePerHost, maxKept } from './limits.ts'
 import { Connection, type Origin } from './undici-connection.ts'
+import { type UrlParts, urlParts } from './url-parts.ts'
 
 /** A URL, taken apart. */
 export interface Target {
@@ -31,9 +32,9 @@ export class Pool implements Generation {
   target(url: string): Target | undefined {
     const known = this.#targets.get(url)
     if (known !== undefined) return known
-    const parsed = URL.parse(url)
-    if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined
-    const target = { origin: this.#origin(parsed), path: parsed.pathname + parsed.search }
+    const parts = urlParts(url)
+    if (parts === undefined) return undefined
+    const target = { origin: this.#origin(parts), path: parts.path }
     this.#targets.set(url, target)
     return target
   }
@@ -86,19 +87,11 @@ export class Pool implements Generation {
     if (index >= 0) idle.splice(index, 1)
   }
 
-  #origin(url: URL): Origin {
-    const known = this.#origins.get(url.origin)
+  #origin({ origin: url, hostname: host, port, isTls }: UrlParts): Origin {
+    const known = this.#origins.get(url)
     if (known !== undefined) return known
-    const isTls = url.protocol === 'https:'
-    const origin: Origin = {
-      url: withOrigin(url.origin),
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: Number(url.port || (isTls ? 443 : 80)),
-      isTls,
-      idle: [],
-      session: undefined,
-    }
-    this.#origins.set(url.origin, origin)
+    const origin: Origin = { url: withOrigin(url), host, port, isTls, idle: [], session: undefined }
+    this.#origins.set(url, origin)
     return origin
   }
 }

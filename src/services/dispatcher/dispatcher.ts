@@ -31,13 +31,6 @@ import type { Settle } from './settle.ts'
 
 const watchEvery = durationMs(longestWaitMs / 4)
 
-/**
- * So many lanes that wait for a place are asked when something has ended, and one more for each end, in turn: with a thousand destinations
- * most of them wait, and to ask all of them for each few places costs more than the calls. Whoever is asked and has none has calls under
- * way, whose ends will come.
- */
-const leastAsked = 16
-
 interface Deps {
   readonly routing: () => Routing
   readonly policy: RetryPolicy
@@ -75,7 +68,7 @@ export class Dispatcher {
     this.#deps = deps
     this.#logAttempt = createAttemptLog(deps)
     this.goOn = createFollowUp(deps.clock, ends => {
-      this.#lanes.unblock(leastAsked + ends)
+      this.#lanes.unblock(ends)
       this.pump()
     })
   }
@@ -89,7 +82,7 @@ export class Dispatcher {
     this.#lanes.push(delivery)
   }
 
-  /** Starts what may be started; called whenever something was enqueued. */
+  /** Starts what may be started. */
   pump(): void {
     // What ends at once (a drop) asks for more from within: the loop that runs already goes on, without a deeper stack.
     if (this.#isPumping) return

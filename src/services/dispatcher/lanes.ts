@@ -5,6 +5,13 @@ import { Fifo } from '../../core/fifo.ts'
 import type { Shard } from '../partitions/shard.ts'
 import type { Delivery } from './delivery.ts'
 
+/**
+ * So many lanes that wait for a place are asked when something has ended, and one more for each end, in turn: with a thousand destinations
+ * most of them wait, and to ask all of them for each few places costs more than the calls. Whoever is asked and has none has calls under
+ * way, whose ends will come.
+ */
+const leastAsked = 16
+
 /** What is one destination's own: its queue and its breaker. */
 export interface DestinationLane {
   readonly destination: string
@@ -80,9 +87,9 @@ export class Lanes {
     this.#offerTurn(lane)
   }
 
-  /** Places have become free: of those that wait for one so many are asked again, who has waited longest first. */
-  unblock(most: number): void {
-    for (let left = most; left > 0; left--) {
+  /** So much has ended that places are free: some of those that wait for one are asked again, who has waited longest first. */
+  unblock(ends: number): void {
+    for (let left = leastAsked + ends; left > 0; left--) {
       const lane = this.#blocked.shift()
       if (lane === undefined) return
       lane.isBlocked = false

@@ -1,6 +1,6 @@
 import { drain } from '../drain.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { cheapestOf, growthOutcome, profilesOf, roundsOf, type Step } from '../growth.ts'
+import { cheapestOf, growthOf, type Step } from '../growth.ts'
 import { createInstallation } from '../installation.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
@@ -12,7 +12,7 @@ const inFlight = 512
 
 /** What a delivery costs when much waits. Each process has first delivered as many as make its code warm; what waits then is measured. */
 export async function backlogRow(bench: Bench): Promise<Outcome> {
-  const { stage } = bench
+  const { stage, profile } = bench
   const warmUp = scaled(bench, 60_000)
   const forwarder = hooklineForwarder(cheapestOf(bench))
   const steps = sizes
@@ -27,14 +27,11 @@ export async function backlogRow(bench: Bench): Promise<Outcome> {
           const installation = await createInstallation(stage)
           await installation.fill(count)
           const measured = { from: warmUp, to: warmUp + Math.ceil(waiting * 0.95) }
-          const { profile } = bench
           const run = await drain(forwarder, { stage, installation, inFlight, profile }, { count, delayMs, measured })
           await installation.close()
           return run
         },
       }
     })
-  const rounds = await roundsOf(bench, steps)
-  const outcome = growthOutcome(forwarder.name, steps, rounds)
-  return { ...outcome, profiles: await profilesOf(forwarder.name, rounds) }
+  return growthOf(bench, forwarder.name, steps)
 }

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import type { DispatcherHarness as Harness } from '../../../support/dispatcher-harness.ts'
 import { DispatcherHarness, ok } from '../../../support/dispatcher-harness.ts'
 import { trackMessage } from '../../../support/messages.ts'
 import { ScriptedProducer } from '../../../support/scripted-producer.ts'
 
 /** A dispatcher with so many places at one webhook, all taken, and as much again that waits; what it does from then on, in order. */
-async function busy(places: number): Promise<{ harness: Harness; steps: ('ended' | 'posted')[] }> {
+async function busy(places: number): Promise<{ harness: DispatcherHarness; steps: ('ended' | 'posted')[] }> {
   const steps: ('ended' | 'posted')[] = []
   const producer = new ScriptedProducer()
   const append = producer.append.bind(producer)

@@ -130,6 +130,7 @@ describe('a destination that accepts and never answers', () => {
     await harness.advance(1)
     expect(harness.calls.filter(({ call }) => isFor('well')(call))).toHaveLength(25 * 300)
   })
+
   it('of many destinations that share few places each one gets its turn, though some of them hang', async () => {
     const ids = Array.from({ length: 300 }, (_, index) => `${index % 50 === 0 ? 'dead' : 'well'}${index}`)
     const harness = await DispatcherHarness.started({
