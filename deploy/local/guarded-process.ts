@@ -44,7 +44,7 @@ export function startGuarded(options: ProcessOptions): GuardedProcess {
   child.unref()
   const ended = endOf(child)
   const pid = child.pid ?? 0
-  if (pid > 0) disarmWhen(ended, startGuard(pid, options.throwAwayDir))
+  endWithUs(pid, ended, options.throwAwayDir)
   return {
     pid,
     ended,
@@ -61,6 +61,14 @@ export function startGuarded(options: ProcessOptions): GuardedProcess {
       await ended
     },
   }
+}
+
+/** Has a process of ours ended when we die in whatever way. `ended` settles when it has ended by itself; a `pid` of 0 never ran. */
+export function endWithUs(pid: number, ended: Promise<unknown>, throwAwayDir = ''): void {
+  if (pid === 0) return
+  const guard = startGuard(pid, throwAwayDir)
+  // The guard must be gone before the id of what it guards can belong to another process.
+  void ended.then(() => guard.kill('SIGKILL'))
 }
 
 /** The last lines of a log, for the error of a process that did not come up. */
@@ -88,7 +96,7 @@ kill -KILL "$1" 2>/dev/null
 [ -n "$2" ] && rm -rf -- "$2"
 `
 
-function startGuard(pid: number, throwAwayDir = ''): ChildProcess {
+function startGuard(pid: number, throwAwayDir: string): ChildProcess {
   const guard = spawn('/bin/sh', ['-c', guardScript, 'guard', String(pid), throwAwayDir], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -98,9 +106,4 @@ function startGuard(pid: number, throwAwayDir = ''): ChildProcess {
   pipe.on('error', () => {})
   pipe.unref()
   return guard
-}
-
-/** The guard must be gone before the id of what it guards can belong to another process. */
-function disarmWhen(ended: Promise<string>, guard: ChildProcess): void {
-  void ended.then(() => guard.kill('SIGKILL'))
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { endWithUs } from './guarded-process.ts'
 
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
 
@@ -52,6 +53,7 @@ export async function startService(
     stdio: ['ignore', 'pipe', log.fd],
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
+  endWithUs(child.pid ?? 0, exited)
   const ready = await Promise.race([
     once(createInterface({ input: child.stdout as Readable }), 'line').then(([line]) => line as string),
     exited.then(code => {

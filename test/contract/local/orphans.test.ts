@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from '@jest/globals'
 import { isAlive } from '../../../deploy/local/user-cache.ts'
 
-const guarded = resolve(import.meta.dirname, '../../../deploy/local/guarded-process.ts')
+const local = resolve(import.meta.dirname, '../../../deploy/local')
 
 /** Starts a process that sleeps, tells its id and sleeps too. */
 const parent = (throwAwayDir: string): string => `
-  import { startGuarded } from ${JSON.stringify(guarded)}
+  import { startGuarded } from ${JSON.stringify(join(local, 'guarded-process.ts'))}
   const child = startGuarded({ command: 'sleep', args: ['600'], output: 'stderr', throwAwayDir: ${JSON.stringify(throwAwayDir)} })
   console.log(child.pid)
   setInterval(() => {}, 1000)
@@ -29,4 +29,22 @@ it('a server does not outlive the process that started it, not even one that was
   runner.kill('SIGKILL')
   // No event tells of the end of a process that is not ours: look until it is gone, the test's time limit is the deadline.
   while (isAlive(pid) || existsSync(dataDir)) await delay(20)
+})
+
+/** Starts a service that comes no further than to write its id to its log. */
+const starter = (log: string): string => `
+  import { startService } from ${JSON.stringify(join(local, 'service-process.ts'))}
+  const never = 'data:text/javascript,process._rawDebug(process.pid);await new Promise(() => setInterval(() => {}, 1e6))'
+  await startService('none.yaml', ${JSON.stringify(log)}, { ...process.env, NODE_OPTIONS: '--import "' + never + '"' })
+`
+
+it('nor does a service that is still starting', async () => {
+  const log = join(await mkdtemp(join(tmpdir(), 'hookline-orphan-test-')), 'service.log')
+  const runner = spawn(process.execPath, ['--input-type=module', '--eval', starter(log)], { stdio: 'inherit' })
+  const logged = (): Promise<string> => readFile(log, 'utf8').catch(() => '')
+  while (!(await logged()).endsWith('\n')) await delay(20)
+  const pid = Number(await logged())
+  expect(isAlive(pid)).toBe(true)
+  runner.kill('SIGKILL')
+  while (isAlive(pid)) await delay(20)
 })

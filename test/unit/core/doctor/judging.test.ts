@@ -179,8 +179,8 @@ describe('schemas', () => {
 })
 
 it.each([
-  ['got', 'got: some 190 µs of CPU a call; delivery.transport: undici takes some 26, and promises the same'],
-  ['undici', 'undici: some 26 µs of CPU a call; delivery.transport: got takes some 190, and promises the same'],
+  ['got', 'got: some 170 µs of CPU a delivery; delivery.transport: undici takes some 60, and promises the same'],
+  ['undici', 'undici: some 60 µs of CPU a delivery; delivery.transport: got takes some 170, and promises the same'],
 ] as const)('transport %s', (chosen, detail) => {
   expect(tellTransport(chosen)).toEqual({ level: 'ok', detail })
 })
