@@ -1,19 +1,21 @@
-/** What may be open (taken up and not done) in one partition before it is paused; it goes on below half. */
+/** What one partition may have in memory. At the limits of what is open (taken up and not done) it is paused; it goes on below half. */
 export interface BacklogLimits {
   readonly records: number
   readonly bytes: number
   /** Highest received − lowest undone: what a crash reads again behind one slow record. The commit's bitmap covers it. */
   readonly span: number
+  /** Records that wait as they were fetched because they are due soon. */
+  readonly dueSoon: number
 }
 
 const mebibyte = 1024 * 1024
 /** For all partitions of a process together: they bound its memory, which is some 3 KB a record beside its bytes. */
-const inProcess = { leastRecords: 2_000, bytes: 32 * mebibyte }
+const inProcess = { leastRecords: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 }
 /** So many records for each call that may be under way: one is called, the other is ready when its place is free. */
 const recordsPerCall = 2
-const inPartition: BacklogLimits = { records: 1_000, bytes: 4 * mebibyte, span: 20_000 }
+const inPartition: BacklogLimits = { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 }
 /** With very many partitions: enough to keep calls under way. */
-const least = { records: 50, bytes: mebibyte / 2 }
+const least = { records: 50, bytes: mebibyte / 2, dueSoon: 10 }
 
 /** The limits of each of `partitions` partitions, in a process that makes `maxInFlight` calls at once. */
 export function backlogLimits(partitions: number, maxInFlight: number): BacklogLimits {
@@ -24,8 +26,15 @@ export function backlogLimits(partitions: number, maxInFlight: number): BacklogL
     records: part(records, inPartition.records, least.records),
     bytes: part(inProcess.bytes, inPartition.bytes, least.bytes),
     span: inPartition.span,
+    dueSoon: part(inProcess.dueSoon, inPartition.dueSoon, least.dueSoon),
   }
 }
 
 /** Milliseconds. What has waited so long for its call in memory shows a lane that is slower than what comes. */
 export const longestWaitMs = 1_000
+
+/**
+ * Milliseconds. What is fetched before its time is fetched again when that has come, but not where it is as near as this: records fall due one
+ * by one, and for each of them all that a fetch brings would be decoded anew.
+ */
+export const dueSoonMs = 1_000

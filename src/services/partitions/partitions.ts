@@ -1,4 +1,4 @@
-import { backlogLimits } from '../../core/delivery/backlog.ts'
+import { type BacklogLimits, backlogLimits, dueSoonMs } from '../../core/delivery/backlog.ts'
 import type {
   Clock,
   LogConsumer,
@@ -73,7 +73,7 @@ export function createPartitions(deps: Deps): Partitions {
 
   function onRecords(batch: RecordBatch): void {
     const shard = shards.get(keyOf(batch))
-    // While it waits, the position stands at the first record that is not due: what an earlier fetch still brings comes again.
+    // While it waits, the position stands where it was sought to: what an earlier fetch still brings comes again.
     if (shard === undefined || shard.holds('not_due')) return
     shard.highWatermark = batch.highWatermark
     shard.unread.add(batch)
@@ -91,7 +91,7 @@ export function createPartitions(deps: Deps): Partitions {
       if (record === undefined) break
       if (record.offset < shard.tracker.received) continue
       const wait = dueAt === undefined ? 0 : dueAt(record) - now
-      if (wait > 0) waitUntilDue(deps, shard, record, wait)
+      if (wait > 0) waitUntilDue(deps, shard, { record, wait, limits })
       else if (shard.opened(record)) onRecord(record, shard)
     }
     shard.isTakingUp = false
@@ -117,11 +117,19 @@ export function createPartitions(deps: Deps): Partitions {
   }
 }
 
-/** Parked records fall due in the order in which they were appended: the first one that is not due ends the batch. */
-function waitUntilDue({ consumer, clock }: Deps, shard: Shard, record: LogRecord, wait: number): void {
-  shard.unread.clear()
+interface NotDue {
+  readonly record: LogRecord
+  /** Milliseconds. */
+  readonly wait: number
+  readonly limits: BacklogLimits
+}
+
+/** Parked records fall due in the order in which they were appended: behind the first one that is not due there is none that is. */
+function waitUntilDue({ consumer, clock }: Deps, shard: Shard, { record, wait, limits }: NotDue): void {
   shard.hold('not_due')
-  consumer.seek(shard, record.offset)
+  shard.unread.putBack(record)
+  const again = shard.unread.keep(wait <= dueSoonMs ? limits.dueSoon : 0)
+  if (again !== undefined) consumer.seek(shard, again)
   clock.after(durationMs(wait), () => shard.unhold('not_due'))
 }
 

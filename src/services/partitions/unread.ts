@@ -28,9 +28,16 @@ export class Unread {
     return this.#records.pop()
   }
 
-  /** As if nothing had been added: it comes again. */
-  clear(): void {
-    this.#records = []
-    this.#nextOffset = 0
+  /** The one that was taken last is the next one again. */
+  putBack(record: LogRecord): void {
+    this.#records.push(record)
+  }
+
+  /** Keeps so many, and of the others nothing, as if they had not been added. Returns the first offset that has to come again, if any has. */
+  keep(most: number): number | undefined {
+    const dropped = this.#records.splice(0, Math.max(0, this.#records.length - most))
+    const first = dropped.at(-1)?.offset
+    this.#nextOffset = first ?? this.#nextOffset
+    return first
   }
 }

@@ -53,8 +53,8 @@ const run = fc.record({
   tail: fc.nat(3),
   /** How long after its append a record is due; undefined: at once, without a look. */
   delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
-  /** With 40 others a partition reaches its limits with 50 records and after less than a mebibyte. */
-  others: fc.constantFrom(0, 40),
+  /** With 40 others a partition reaches its limits with 50 records and after less than a mebibyte; with 900 ten may wait that are due soon. */
+  others: fc.constantFrom(0, 40, 900),
   commands: fc.array(command, { maxLength: 80, size: 'max' }),
 })
 type Run = typeof run extends fc.Arbitrary<infer T> ? T : never

@@ -1,4 +1,4 @@
-import { backlogLimits } from '../../../../src/core/delivery/backlog.ts'
+import { backlogLimits, dueSoonMs } from '../../../../src/core/delivery/backlog.ts'
 import { parseDoneAhead } from '../../../../src/core/delivery/done-ahead.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import type { Fetch } from '../../../support/one-partition.ts'
@@ -77,9 +77,12 @@ export class ShardOracle {
   }
 
   wait(now: number): void {
+    while (this.#dueAt !== undefined && this.#dueAt <= now) {
+      this.#now = this.#dueAt
+      this.#dueAt = undefined
+      this.#goOn()
+    }
     this.#now = now
-    // Nothing is left of what was handed over: it comes again.
-    if (this.#dueAt !== undefined && this.#dueAt <= now) this.#dueAt = undefined
   }
 
   learn(): void {
@@ -112,6 +115,10 @@ export class ShardOracle {
     return this.#given.records.filter(({ offset }) => this.#taken.includes(offset) && !this.#done.has(offset))
   }
 
+  get #limits() {
+    return backlogLimits(this.#given.others + 1, this.#given.maxInFlight)
+  }
+
   get #committable(): number {
     return this.#open[0]?.offset ?? this.#received
   }
@@ -120,12 +127,14 @@ export class ShardOracle {
     if (!this.#isAssigned || this.#dueAt !== undefined) return
     const { records, kindOf, delayMs } = this.#given
     const handedOver = records.filter(({ offset }) => offset >= this.#received && offset < this.#fetched)
-    for (const { offset, timestamp } of handedOver) {
+    for (const [index, { offset, timestamp }] of handedOver.entries()) {
       if (this.#isHeld) return
       const dueAt = delayMs === undefined ? this.#now : timestamp + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
-        this.#fetched = offset
+        // What is handed over of it and kept; the rest is as if it had never come.
+        const kept = dueAt - this.#now <= dueSoonMs ? this.#limits.dueSoon : 0
+        this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
         return
       }
       this.#received = offset + 1
@@ -146,7 +155,7 @@ export class ShardOracle {
   }
 
   #reaches(share: number): boolean {
-    const limits = backlogLimits(this.#given.others + 1, this.#given.maxInFlight)
+    const limits = this.#limits
     const bytes = this.#open.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     const span = this.#received - this.#committable
     return this.#open.length > limits.records * share || bytes > limits.bytes * share || span > limits.span * share

@@ -5,12 +5,13 @@ const mebibyte = 1024 * 1024
 
 describe('backlogLimits', () => {
   it.each([
-    [0, 512, { records: 1_000, bytes: 4 * mebibyte, span: 20_000 }],
-    [1, 512, { records: 1_000, bytes: 4 * mebibyte, span: 20_000 }],
-    [10, 512, { records: 200, bytes: 3_355_443, span: 20_000 }],
-    [10, 4_096, { records: 819, bytes: 3_355_443, span: 20_000 }],
-    [40, 512, { records: 50, bytes: 838_860, span: 20_000 }],
-    [240, 512, { records: 50, bytes: mebibyte / 2, span: 20_000 }],
+    [0, 512, { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 }],
+    [1, 512, { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 }],
+    [10, 512, { records: 200, bytes: 3_355_443, span: 20_000, dueSoon: 1_000 }],
+    [10, 4_096, { records: 819, bytes: 3_355_443, span: 20_000, dueSoon: 1_000 }],
+    [40, 512, { records: 50, bytes: 838_860, span: 20_000, dueSoon: 250 }],
+    [240, 512, { records: 50, bytes: mebibyte / 2, span: 20_000, dueSoon: 41 }],
+    [2_160, 512, { records: 50, bytes: mebibyte / 2, span: 20_000, dueSoon: 10 }],
   ])('of %i partitions with %i calls at once', (partitions, maxInFlight, limits) => {
     expect(backlogLimits(partitions, maxInFlight)).toEqual(limits)
   })

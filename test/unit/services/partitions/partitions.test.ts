@@ -1,67 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { LogRecord } from '../../../../src/core/ports.ts'
-import { type EpochMs, epochMs } from '../../../../src/core/units.ts'
-import { createPartitions } from '../../../../src/services/partitions/partitions.ts'
-import type { Shard } from '../../../../src/services/partitions/shard.ts'
-import { recordOf } from '../../../support/deliveries.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-import { OnePartition, partition } from '../../../support/one-partition.ts'
-
-const mebibyte = Buffer.alloc(1024 * 1024)
-
-interface Given {
-  readonly offsets: readonly number[]
-  /** The offset behind all of them. */
-  readonly end?: number
-  /** One mebibyte: with five such records open the partition is at its limit, with two it goes on. */
-  readonly value?: Buffer
-  /** Offset → seconds from the start on until it is due; at once unless said otherwise. */
-  readonly dueAfter?: Readonly<Record<number, number>>
-  /** What happens as soon as a record is taken up. */
-  readonly onRecord?: (record: LogRecord, shard: Shard) => void
-}
-
-/** The partition, assigned from its first offset on. */
-function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAfter = {}, onRecord }: Given) {
-  const clock = new ManualClock()
-  const startedAt = clock.now()
-  const records = offsets.map(offset =>
-    recordOf({ ...partition, offset, key: null, ...(value !== undefined && { value }) }),
-  )
-  const consumer = new OnePartition(records, end)
-  const taken: number[] = []
-  const open = new Map<number, { record: LogRecord; shard: Shard }>()
-  const partitions = createPartitions({
-    consumer,
-    clock,
-    maxInFlight: 100,
-    dueAt: ({ offset }): EpochMs => epochMs(startedAt + (dueAfter[offset] ?? 0) * 1_000),
-    onRecord(record, shard) {
-      taken.push(record.offset)
-      open.set(record.offset, { record, shard })
-      onRecord?.(record, shard)
-    },
-    onTakenUp: () => undefined,
-    onRevoked: () => undefined,
-    onRelease: () => undefined,
-  })
-  void consumer.start(partitions.handlers)
-  consumer.assign({ offset: offsets[0] ?? 0, metadata: '' })
-  return {
-    ...{ clock, consumer, taken, partitions },
-    shard: (): Shard | undefined => [...partitions.shards()][0],
-    committable: (): number[] => partitions.handlers.positions().map(({ offset }) => offset),
-    done(...which: readonly number[]): void {
-      for (const offset of which) {
-        const { record, shard } = open.get(offset) ?? {}
-        if (record === undefined) throw new Error(`${offset} was not taken up`)
-        shard?.done(record)
-      }
-    },
-  }
-}
-
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, offset) => offset)
+import { type Given, mebibyte, setUp, upTo } from './one-shard.ts'
 
 describe('a partition at its limits', () => {
   it('leaves what was fetched as it came, also by a fetch that was under way, and fetches no more', () => {
@@ -138,38 +76,6 @@ describe('the position that may be committed', () => {
     consumer.fetch({ count: 4, withGap: true })
     done(0, 1)
     expect(committable()).toEqual([2])
-  })
-})
-
-describe('a record that is not due', () => {
-  const dueAfter = { 2: 10, 3: 10, 4: 20 }
-
-  it('ends its batch: nothing behind it is taken up, and it is fetched again when it is due', async () => {
-    const { consumer, taken, clock } = setUp({ offsets: upTo(5), dueAfter })
-    consumer.fetch({ count: 5 })
-    expect([taken, consumer.calls]).toEqual([upTo(2), ['pause', 'seek 2']])
-    consumer.stray(3)
-    await clock.advance(9_999)
-    expect([taken, consumer.isPaused]).toEqual([upTo(2), true])
-    await clock.advance(1)
-    expect([taken, consumer.isPaused]).toEqual([upTo(2), false])
-    consumer.fetch({ count: 3 })
-    expect([taken, consumer.calls.slice(2)]).toEqual([upTo(4), ['resume', 'pause', 'seek 4']])
-    await clock.advance(10_000)
-    consumer.fetch({ count: 1 })
-    expect(taken).toEqual(upTo(5))
-  })
-
-  it('does not let go on what is held for another reason too', async () => {
-    const { consumer, taken, clock, shard } = setUp({ offsets: upTo(5), dueAfter })
-    consumer.fetch({ count: 5 })
-    shard()?.hold('schema')
-    await clock.advance(10_000)
-    expect(consumer.isPaused).toBe(true)
-    shard()?.unhold('schema')
-    expect(consumer.isPaused).toBe(false)
-    consumer.fetch({ count: 2 })
-    expect(taken).toEqual(upTo(4))
   })
 })
 

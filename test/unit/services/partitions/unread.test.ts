@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { RecordBatch } from '../../../../src/core/ports.ts'
+import type { LogRecord, RecordBatch } from '../../../../src/core/ports.ts'
 import { Unread } from '../../../../src/services/partitions/unread.ts'
 import { recordOf } from '../../../support/deliveries.ts'
 
@@ -44,14 +44,25 @@ describe('what was fetched and not taken up', () => {
     expect([unread.nextOffset, unread.isEmpty]).toEqual([nextOffset, true])
   })
 
-  it('is gone when it is cleared, and its end with it: that would pass over what comes again', () => {
+  it.each<[string, { added: RecordBatch; taken: number; most: number; again: number | undefined; kept: number[] }]>([
+    ['all of it', { added: batch([5, 6, 7], 40), taken: 1, most: 2, again: undefined, kept: [6, 7] }],
+    ['a part of it', { added: batch([5, 6, 9, 10], 40), taken: 1, most: 1, again: 9, kept: [6] }],
+    ['nothing of it', { added: batch([5, 6, 7], 40), taken: 1, most: 0, again: 6, kept: [] }],
+    ['nothing, of which there is none', { added: batch([5], 40), taken: 1, most: 0, again: undefined, kept: [] }],
+  ])('%s is kept, and the rest comes again from its first one on', (_name, { added, taken, most, again, kept }) => {
     const unread = new Unread()
-    unread.add(batch([5, 6, 7]))
-    take(unread, 1)
-    unread.clear()
-    expect([unread.isEmpty, unread.nextOffset, unread.next()]).toEqual([true, 0, undefined])
-    unread.add(batch([6]))
-    expect([unread.nextOffset, ...take(unread, 2)]).toEqual([7, 6, undefined])
+    unread.add(added)
+    take(unread, taken)
+    expect([unread.keep(most), unread.nextOffset]).toEqual([again, again ?? 40])
+    unread.add(batch([50]))
+    expect(take(unread, kept.length + 2)).toEqual([...kept, 50, undefined])
+  })
+
+  it('has the one first that was put back', () => {
+    const unread = new Unread()
+    unread.add(batch([5, 6]))
+    unread.putBack(unread.next() as LogRecord)
+    expect(take(unread, 3)).toEqual([5, 6, undefined])
   })
 
   it('leaves the batches that it was given as they are', () => {
