@@ -6,6 +6,7 @@ import type { LostPosition } from './assignment.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from './client.ts'
 import { type CommitResult, type Commits, createCommits } from './commits.ts'
 import { codeOfThrown, KafkaError, kafkaError, topicMissing } from './errors.ts'
+import { type FetchSize, usualFetch } from './fetch-size.ts'
 import { handOver } from './hand-over.ts'
 import type { Batch, Cluster } from './internals.ts'
 import { Member } from './member.ts'
@@ -32,11 +33,11 @@ export interface ConsumerDeps {
    * waits for its end. `maxWait`, unless it is given.
    */
   readonly maxWaitWhilePaused?: DurationMs
+  /** `usualFetch`, unless it is given. */
+  readonly fetch?: FetchSize
 }
 
 const groupTiming = { sessionTimeout: 6_000, heartbeatInterval: 500, rebalanceTimeout: 15_000 }
-/** Bounds what is thrown away when a partition is paused during a fetch. */
-const fetchSize = { maxBytesPerPartition: 1024 * 1024, maxBytes: 8 * 1024 * 1024 }
 /** Answers by which the brokers show that they still serve us as a member. */
 const signsOfLife: ReadonlySet<string> = new Set(['Fetch', 'Heartbeat', 'SyncGroup'])
 /** How long the last commit is tried for. */
@@ -221,10 +222,11 @@ class GroupConsumer implements LogConsumer {
 }
 
 function createKafkajsConsumer(deps: ConsumerDeps, member: Member): Consumer {
+  const { inPartition: maxBytesPerPartition, inAll: maxBytes } = deps.fetch ?? usualFetch
   return deps.kafka.consumer({
     groupId: deps.groupId,
     ...groupTiming,
-    ...fetchSize,
+    ...{ maxBytesPerPartition, maxBytes },
     maxWaitTimeInMs: deps.maxWait,
     metadataMaxAge: deps.metadataMaxAgeMs ?? metadataMaxAgeMs,
     allowAutoTopicCreation: false,

@@ -1,3 +1,4 @@
+import { smallFetch } from '../../adapters/kafka/fetch-size.ts'
 import { createProducer } from '../../adapters/kafka/producer.ts'
 import { createChosenTransport } from '../../adapters/webhook/choose.ts'
 import type { LogProducer } from '../../core/ports.ts'
@@ -33,7 +34,7 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
     }),
     retries: createGroupConsumer(foundation, {
       ...{ group: 'retries', groupId: topics.retriesGroup, topics: tiers },
-      ...{ maxWait, onLoss },
+      ...{ maxWait, onLoss, fetch: smallFetch },
     }),
     transport,
     encodeInput: foundation.inputCodec.encode,

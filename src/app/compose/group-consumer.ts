@@ -3,7 +3,7 @@ import type { ConsumerGroup } from '../../core/metrics/log.ts'
 import type { LogConsumer } from '../../core/ports.ts'
 import type { Foundation } from './foundation.ts'
 
-interface Membership extends Pick<ConsumerDeps, 'groupId' | 'topics' | 'maxWait' | 'maxWaitWhilePaused'> {
+interface Membership extends Pick<ConsumerDeps, 'groupId' | 'topics' | 'maxWait' | 'maxWaitWhilePaused' | 'fetch'> {
   readonly group: ConsumerGroup
   /** What it means, for the log, that records are gone before they were read. */
   readonly onLoss: string

@@ -33,6 +33,20 @@ describe('what is fetched', () => {
     expect(seen).toEqual([0, 1, 2, 3, 4, 3, 4])
   })
 
+  it.each([
+    { name: 'little', fetch: { inPartition: 25_000, inAll: 1_000_000 }, most: 3 },
+    { name: 'as much as there is', fetch: undefined, most: 20 },
+  ])('by one fetch: $name', async ({ fetch, most }) => {
+    const [topic, to] = [await newTopic(), producer()]
+    // One after another: each is a batch of its own, which a broker does not cut.
+    for (let record = 0; record < 20; record++) await append(to, topic, { value: Buffer.alloc(10_000) })
+    const recorder = new Recorder()
+    await consumer([topic], { ...(fetch && { fetch }) }).start(recorder)
+    await recorder.until(() => recorder.records.length === 20)
+    expect(Math.max(...recorder.batches.map(({ records }) => records.length))).toBeLessThanOrEqual(most)
+    expect(recorder.batches.length).toBeGreaterThanOrEqual(20 / most)
+  })
+
   it('nothing of a paused partition, all of it when resumed, the others go on', async () => {
     const topic = await newTopic({ partitions: 2 })
     const to = producer()
