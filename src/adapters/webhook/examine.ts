@@ -2,13 +2,13 @@ import net, { isIP, type Socket } from 'node:net'
 import tls, { type TLSSocket } from 'node:tls'
 import type { Dialled } from '../../core/doctor/endpoint.ts'
 import type { Clock } from '../../core/ports.ts'
-import { portOf } from '../../core/settings/url.ts'
 import type { NetworkSettings } from '../../core/settings.ts'
 import { type DurationMs, epochMs, formatDuration } from '../../core/units.ts'
 import { createDialPolicy, type DialPolicy } from './dial.ts'
 import { failureOf, timeIsOver } from './failure.ts'
 import { followProgress } from './progress.ts'
 import { createResolver, type Resolver, systemSources } from './resolve.ts'
+import { partsOf } from './url-parts.ts'
 
 /** Connects to endpoints as calls do (names, checks of addresses and ports, trust, deadline), and sends nothing. */
 export interface EndpointExaminer {
@@ -32,9 +32,7 @@ export function createEndpointExaminer(deps: {
   return {
     close: () => resolver.close(),
     dial: url => {
-      const host = url.hostname.replace(/^\[|\]$/g, '')
-      const port = portOf(url)
-      const isTls = url.protocol === 'https:'
+      const { hostname: host, port, isTls } = partsOf(url)
       const refusal = policy.refuse(host, port)
       if (refusal !== undefined) return Promise.resolve(failureOf(refusal, 'connect'))
       const { promise, resolve } = Promise.withResolvers<Dialled>()

@@ -1,3 +1,5 @@
+import { parseUrl, portOf } from '../../core/settings/url.ts'
+
 /** What a request needs of a URL of HTTP. */
 export interface UrlParts {
   readonly isTls: boolean
@@ -13,13 +15,15 @@ export interface UrlParts {
 
 /** Undefined when this is no URL of HTTP. */
 export function urlParts(text: string): UrlParts | undefined {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
-  const { origin, host, hostname, port, pathname, search } = url
-  const isTls = url.protocol === 'https:'
+  const url = parseUrl(text)
+  return url !== undefined && /^https?:$/.test(url.protocol) ? partsOf(url) : undefined
+}
+
+/** Of a URL of HTTP. */
+export function partsOf(url: URL): UrlParts {
+  const { protocol, origin, host, hostname, pathname, search } = url
   return {
-    ...{ isTls, origin, host, path: pathname + search },
+    ...{ isTls: protocol === 'https:', origin, host, port: portOf(url), path: pathname + search },
     hostname: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(port || (isTls ? 443 : 80)),
   }
 }

@@ -1,4 +1,4 @@
-import { type BacklogLimits, backlogLimits, dueSoonMs } from '../../core/delivery/backlog.ts'
+import { backlogLimits, dueSoonMs } from '../../core/delivery/backlog.ts'
 import type {
   Clock,
   LogConsumer,
@@ -91,8 +91,10 @@ export function createPartitions(deps: Deps): Partitions {
       if (record === undefined) break
       if (record.offset < shard.tracker.received) continue
       const wait = dueAt === undefined ? 0 : dueAt(record) - now
-      if (wait > 0) waitUntilDue(deps, shard, { record, wait, limits })
-      else if (shard.opened(record)) onRecord(record, shard)
+      if (wait > 0) {
+        shard.unread.putBack(record)
+        waitUntilDue(deps, shard, wait, limits.dueSoon)
+      } else if (shard.opened(record)) onRecord(record, shard)
     }
     shard.isTakingUp = false
     if (shard.unread.isEmpty && !shard.holds('not_due')) shard.tracker.advance(shard.unread.nextOffset)
@@ -117,18 +119,10 @@ export function createPartitions(deps: Deps): Partitions {
   }
 }
 
-interface NotDue {
-  readonly record: LogRecord
-  /** Milliseconds. */
-  readonly wait: number
-  readonly limits: BacklogLimits
-}
-
 /** Parked records fall due in the order in which they were appended: behind the first one that is not due there is none that is. */
-function waitUntilDue({ consumer, clock }: Deps, shard: Shard, { record, wait, limits }: NotDue): void {
+function waitUntilDue({ consumer, clock }: Deps, shard: Shard, wait: number, mostDueSoon: number): void {
   shard.hold('not_due')
-  shard.unread.putBack(record)
-  const again = shard.unread.keep(wait <= dueSoonMs ? limits.dueSoon : 0)
+  const again = shard.unread.keep(wait <= dueSoonMs ? mostDueSoon : 0)
   if (again !== undefined) consumer.seek(shard, again)
   clock.after(durationMs(wait), () => shard.unhold('not_due'))
 }

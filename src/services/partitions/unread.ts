@@ -37,7 +37,7 @@ export class Unread {
   keep(most: number): number | undefined {
     const dropped = this.#records.splice(0, Math.max(0, this.#records.length - most))
     const first = dropped.at(-1)?.offset
-    this.#nextOffset = first ?? this.#nextOffset
+    if (first !== undefined) this.#nextOffset = first
     return first
   }
 }

@@ -60,7 +60,7 @@ export function cureRequestTimer(): void {
 function giveUpOverdue(queue: RequestQueue): void {
   const now = Date.now()
   const turn = turns.get(queue) ?? 0
-  for (const request of [...queue.inflight.values()]) {
+  for (const request of queue.inflight.values()) {
     const { sentAt, requestTimeout } = request
     const isOverdue = now - Math.max(sentAt, turn) > requestTimeout || now - sentAt > longestWait * requestTimeout
     if (isOverdue) request.timeoutRequest()

@@ -9,22 +9,33 @@ afterEach(() => {
   jest.restoreAllMocks()
 })
 
-describe('the request queue sets a timer only for what waits', () => {
-  interface Queue {
-    pending: unknown[]
-    throttledUntil: number
-    checkPendingRequests(): void
-    destroy(): void
-  }
-  const quiet = { debug: () => undefined }
+interface Queue {
+  pending: unknown[]
+  throttledUntil: number
+  checkPendingRequests(): void
+  push(request: object): void
+  fulfillRequest(answer: { correlationId: number }): void
+  scheduleRequestTimeoutCheck(): void
+  destroy(): void
+}
 
+/** With a time-out of a second. */
+function newQueue(options: object = {}): Queue {
+  const RequestQueue = internal<new (options: object) => Queue>('network/requestQueue')
+  const logger = { debug: () => undefined, warn: () => undefined }
+  return new RequestQueue({
+    ...{ requestTimeout: 1_000, enforceRequestTimeout: true, clientId: 'x', broker: 'y', logger },
+    ...options,
+  })
+}
+
+describe('the request queue sets a timer only for what waits', () => {
   it.each([
     { name: 'idle', pending: 0, throttledForMs: -1, timers: 0 },
     { name: 'throttled, nothing waits', pending: 0, throttledForMs: 60_000, timers: 0 },
     { name: 'throttled, one waits', pending: 1, throttledForMs: 60_000, timers: 1 },
   ])('$name', ({ pending, throttledForMs, timers }) => {
-    const RequestQueue = internal<new (options: object) => Queue>('network/requestQueue')
-    const queue = new RequestQueue({ requestTimeout: 1_000, clientId: 'x', broker: 'y', logger: quiet })
+    const queue = newQueue()
     queue.pending = Array.from({ length: pending }, () => ({}))
     queue.throttledUntil = Date.now() + throttledForMs
     const setTimer = jest.spyOn(globalThis, 'setTimeout')
@@ -35,23 +46,8 @@ describe('the request queue sets a timer only for what waits', () => {
 })
 
 describe('the look for overdue requests', () => {
-  interface Queue {
-    push(request: object): void
-    fulfillRequest(answer: { correlationId: number }): void
-    scheduleRequestTimeoutCheck(): void
-    destroy(): void
-  }
-  const queueWith = (options: object = {}): Queue => {
-    const RequestQueue = internal<new (options: object) => Queue>('network/requestQueue')
-    const logger = { debug: () => undefined, warn: () => undefined }
-    return new RequestQueue({
-      ...{ requestTimeout: 1_000, enforceRequestTimeout: true, clientId: 'x', broker: 'y', logger },
-      ...options,
-    })
-  }
-
   it('does not keep a process alive that has nothing else to do', () => {
-    const queue = queueWith()
+    const queue = newQueue()
     const setTimer = jest.spyOn(globalThis, 'setInterval')
     queue.scheduleRequestTimeoutCheck()
     expect(setTimer.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false])
@@ -60,97 +56,86 @@ describe('the look for overdue requests', () => {
 
   it('is not for those that want none', () => {
     const setTimer = jest.spyOn(globalThis, 'setInterval')
-    queueWith({ enforceRequestTimeout: false }).scheduleRequestTimeoutCheck()
+    newQueue({ enforceRequestTimeout: false }).scheduleRequestTimeoutCheck()
     expect(setTimer).not.toHaveBeenCalled()
   })
 
-  describe('a broker works at one request of a connection after the other; a time-out of a second', () => {
+  describe('a broker works at one request of a connection after the other', () => {
     afterEach(() => {
       jest.useRealTimers()
     })
 
-    /** Sends and answers when it is told to. Tells which were given up, and when. */
-    const connection = () => {
+    interface Given {
+      /** At which milliseconds a request is sent, or its answer comes; in their order. */
+      readonly steps: readonly (readonly [atMs: number, what: 'send' | 'answer', correlationId: number])[]
+      readonly givenUp: readonly (readonly [atMs: number, correlationId: number])[]
+    }
+    const threeSent = [1, 2, 3].map(id => [0, 'send', id] as const)
+    const fiveSent = [1, 2, 3, 4, 5].map(id => [0, 'send', id] as const)
+
+    it.each<[string, Given]>([
+      [
+        'a request is not overdue while those before it are answered one by one',
+        { steps: [...threeSent, [900, 'answer', 1], [1_800, 'answer', 2], [2_700, 'answer', 3]], givenUp: [] },
+      ],
+      [
+        'when nothing is answered any more, all are overdue a time-out later',
+        {
+          steps: [...threeSent, [900, 'answer', 1]],
+          givenUp: [
+            [2_000, 2],
+            [2_000, 3],
+          ],
+        },
+      ],
+      [
+        'one whose answer is lost is overdue though those after it are answered',
+        { steps: [...threeSent, [600, 'answer', 2], [900, 'answer', 3]], givenUp: [[1_100, 1]] },
+      ],
+      [
+        'the answer to one that was given up says that the next one has its turn',
+        {
+          steps: [
+            [0, 'send', 1],
+            [500, 'send', 2],
+            [1_400, 'answer', 1],
+          ],
+          givenUp: [
+            [1_100, 1],
+            [2_500, 2],
+          ],
+        },
+      ],
+      [
+        'none waits longer than three time-outs',
+        {
+          steps: [...fiveSent, [900, 'answer', 1], [1_800, 'answer', 2], [2_700, 'answer', 3]],
+          givenUp: [
+            [3_100, 4],
+            [3_100, 5],
+          ],
+        },
+      ],
+    ])('%s', (_name, { steps, givenUp }) => {
       jest.useFakeTimers()
       const start = Date.now()
-      const queue = queueWith()
+      const queue = newQueue()
       queue.scheduleRequestTimeoutCheck()
-      const givenUp: [correlationId: number, afterMs: number][] = []
-      const wait = (untilMs: number): void => jest.advanceTimersByTime(start + untilMs - Date.now())
-      return {
-        givenUp,
-        sendAt(afterMs: number, ...correlationIds: readonly number[]): void {
-          wait(afterMs)
-          for (const correlationId of correlationIds) {
-            const reject = (): unknown => givenUp.push([correlationId, Date.now() - start])
-            const entry = { apiKey: 0, apiName: 'Produce', apiVersion: 7, correlationId, resolve() {}, reject }
-            queue.push({ entry, expectResponse: true, requestTimeout: null, sendRequest() {} })
-          }
-        },
-        answerAt(afterMs: number, correlationId: number): void {
-          wait(afterMs)
+      const rejected: [atMs: number, correlationId: number][] = []
+      const waitUntil = (atMs: number): void => jest.advanceTimersByTime(start + atMs - Date.now())
+      for (const [atMs, what, correlationId] of steps) {
+        waitUntil(atMs)
+        if (what === 'answer') {
           queue.fulfillRequest({ correlationId })
-        },
-        endAt(afterMs: number): void {
-          wait(afterMs)
-          queue.destroy()
-        },
+          continue
+        }
+        const reject = (): unknown => rejected.push([Date.now() - start, correlationId])
+        const entry = { apiKey: 0, apiName: 'Produce', apiVersion: 7, correlationId, resolve() {}, reject }
+        queue.push({ entry, expectResponse: true, requestTimeout: null, sendRequest() {} })
       }
-    }
-
-    it('a request is not overdue while those before it are answered one by one', () => {
-      const { givenUp, sendAt, answerAt, endAt } = connection()
-      sendAt(0, 1, 2, 3)
-      answerAt(900, 1)
-      answerAt(1_800, 2)
-      answerAt(2_700, 3)
-      endAt(10_000)
-      expect(givenUp).toEqual([])
-    })
-
-    it('when nothing is answered any more, all are overdue a time-out later', () => {
-      const { givenUp, sendAt, answerAt, endAt } = connection()
-      sendAt(0, 1, 2, 3)
-      answerAt(900, 1)
-      endAt(10_000)
-      expect(givenUp).toEqual([
-        [2, 2_000],
-        [3, 2_000],
-      ])
-    })
-
-    it('one whose answer is lost is overdue though those after it are answered', () => {
-      const { givenUp, sendAt, answerAt, endAt } = connection()
-      sendAt(0, 1, 2, 3)
-      answerAt(600, 2)
-      answerAt(900, 3)
-      endAt(10_000)
-      expect(givenUp).toEqual([[1, 1_100]])
-    })
-
-    it('the answer to one that was given up says that the next one has its turn', () => {
-      const { givenUp, sendAt, answerAt, endAt } = connection()
-      sendAt(0, 1)
-      sendAt(500, 2)
-      answerAt(1_400, 1)
-      endAt(10_000)
-      expect(givenUp).toEqual([
-        [1, 1_100],
-        [2, 2_500],
-      ])
-    })
-
-    it('none waits longer than three time-outs', () => {
-      const { givenUp, sendAt, answerAt, endAt } = connection()
-      sendAt(0, 1, 2, 3, 4, 5)
-      answerAt(900, 1)
-      answerAt(1_800, 2)
-      answerAt(2_700, 3)
-      endAt(10_000)
-      expect(givenUp).toEqual([
-        [4, 3_100],
-        [5, 3_100],
-      ])
+      waitUntil(10_000)
+      queue.destroy()
+      expect(rejected).toEqual(givenUp)
     })
   })
 })
