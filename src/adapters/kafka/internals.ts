@@ -66,7 +66,7 @@ export interface Cluster {
   disconnect(): Promise<void>
   addTargetTopic(topic: string): Promise<void>
   refreshMetadata(): Promise<void>
-  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[]
+  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number | null }[]
   findBroker(node: { readonly nodeId: number | string }): Promise<Broker>
   fetchTopicsOffset(
     topics: readonly (TopicPartitions & { readonly fromBeginning: boolean; readonly fromTimestamp?: number })[],
@@ -106,6 +106,8 @@ export interface ConsumerGroup {
   joinAndSync(): Promise<void>
   heartbeat(options: { readonly interval: number }): Promise<void>
   fetch(nodeId: string): Promise<readonly Batch[]>
+  /** By the broker that each is read from. */
+  findReadReplicaForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, number[]>>
   recoverFromOffsetOutOfRange(error: { readonly topic: string; readonly partition: number }): Promise<void>
 }
 

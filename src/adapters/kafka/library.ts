@@ -11,6 +11,7 @@ import { cureHugeBatch } from './patches/huge-batch.ts'
 import { cureIdleTimer } from './patches/idle-timer.ts'
 import { separateJoins } from './patches/join-connection.ts'
 import { cureLateBatch } from './patches/late-batch.ts'
+import { cureSlowLeaders } from './patches/leaders.ts'
 import { cureSlowDecoding } from './patches/record-decoder.ts'
 import { cureSlowEncoding } from './patches/record-encoder.ts'
 import { cureRequestTimer } from './patches/request-timer.ts'
@@ -32,6 +33,7 @@ const cures = [
   cureAbortedRecords,
   cureIdleTimer,
   cureLateBatch,
+  cureSlowLeaders,
   cureRequestTimer,
   cureStoppedFetch,
   cureTornAnswer,

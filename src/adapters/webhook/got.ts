@@ -147,8 +147,10 @@ class GotExchange implements Exchange {
     })
     stream.on('end', () => {
       // Answered before it had read the request: the connection is of no more use.
-      if (this.#request?.writableFinished === false) this.#drop()
-      else this.#end()
+      if (this.#request?.writableFinished === false) return this.#drop()
+      this.#end()
+      // Behind what Node still has to say of the request: that it is closed.
+      process.nextTick(letGo, stream)
     })
   }
 
@@ -176,4 +178,23 @@ class GotExchange implements Exchange {
     this.#hasEnded = true
     this.#onEnd(this.#answer)
   }
+}
+
+const led = {
+  options: undefined,
+  response: undefined,
+  _request: undefined,
+  _cancelTimeouts: undefined,
+  _unproxyEvents: undefined,
+}
+const ignore = (): void => undefined
+
+/**
+ * V8 takes a function that Node makes for each stream for one that stays: it is old from the start, and what it leads to gets old with it,
+ * 12 KB a call, until the old space is collected (decision 18). So a stream that has ended leads nowhere any more. What still happens to a
+ * request that is no longer its own got passes over.
+ */
+function letGo(stream: Request): void {
+  stream.removeAllListeners().on('error', ignore)
+  Object.assign(stream, led)
 }

@@ -53,8 +53,7 @@ export async function fetchUnhooked(group: ConsumerGroup, nodeId: string): Promi
   const hooks = hooksOf.get(group.cluster)
   if (hooks !== undefined) group.maxWaitTime = hooks.maxWait()
   const batches = (await fetchOf?.call(group, nodeId)) ?? []
-  batches.forEach(showFiltered)
-  return batches
+  return batches.filter(hasRecords).map(showFiltered)
 }
 
 /** By coordinator, of which each consumer has its own connection. */
@@ -76,7 +75,21 @@ export function keepAssignments(): void {
   }
 }
 
+/**
+ * A fetch answers for every partition, most of which have nothing when events come one by one: kafkajs would take each through its queue,
+ * with a heartbeat, to find that out.
+ */
+function hasRecords({ rawMessages }: Batch): boolean {
+  return rawMessages.length > 0
+}
+
 /** Batches of which nothing is left (markers, aborted records) come to `eachBatch` too: else their offsets would never be committed. */
-function showFiltered(batch: Batch): void {
-  batch.isEmpty = () => batch.rawMessages.length === 0
+function showFiltered(batch: Batch): Batch {
+  batch.isEmpty = isEmptyUnfiltered
+  return batch
+}
+
+/** Not made for each batch: what a function that is assigned to a property refers to gets old (decision 18). */
+function isEmptyUnfiltered(this: Batch): boolean {
+  return !hasRecords(this)
 }

@@ -143,13 +143,22 @@ describe('how long a broker keeps a fetch', () => {
 
 describe('a batch of which nothing is left', () => {
   it.each([
-    { name: 'comes to our consumers', hooked: hooks('h'), raw: [{}], isEmpty: false },
-    { name: 'that was empty anyway does not', hooked: hooks('h'), raw: [], isEmpty: true },
-    { name: 'comes to nobody else', hooked: undefined, raw: [{}], isEmpty: true },
-  ])('$name', async ({ hooked, raw, isEmpty }) => {
+    { name: 'comes to our consumers', hooked: hooks('h'), raw: [{}], areEmpty: [false] },
+    { name: 'comes to nobody else', hooked: undefined, raw: [{}], areEmpty: [true] },
+  ])('$name', async ({ hooked, raw, areEmpty }) => {
     Object.assign(batch, { rawMessages: raw })
     const batches = await groupOf('g', hooked).fetch('1')
-    expect(batches.map(each => each.isEmpty())).toEqual([isEmpty])
+    expect(batches.map(each => each.isEmpty())).toEqual(areEmpty)
+  })
+})
+
+describe('of a partition that has nothing', () => {
+  it.each([
+    { name: 'our consumers hear nothing', hooked: hooks('h'), batches: 0 },
+    { name: 'others hear as before', hooked: undefined, batches: 1 },
+  ])('$name', async ({ hooked, batches }) => {
+    Object.assign(batch, { rawMessages: [] })
+    expect(await groupOf('g', hooked).fetch('1')).toHaveLength(batches)
   })
 })
 

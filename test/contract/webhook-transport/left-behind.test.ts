@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from '@jest/globals'
+import { answer, answering } from '../../support/scripted-receiver.ts'
+import { receiver } from './adapters.ts'
+
+const program = join(import.meta.dirname, 'collecting-process.ts')
+
+// Some 13,000 with got, were what has ended not let go of.
+it.each([
+  ['got', 4_000],
+  ['undici', 1_000],
+])('%s: a call leaves no more than %i bytes among what is old', async (name, most) => {
+  const target = await receiver(answering(answer(200)))
+  const args = ['--expose-gc', '--no-allocation-site-pretenuring', program, name, target.url()]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 })
+  expect(Number(stdout)).toBeLessThan(most)
+})
