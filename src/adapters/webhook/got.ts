@@ -180,7 +180,7 @@ class GotExchange implements Exchange {
   }
 }
 
-const led = {
+const cut = {
   options: undefined,
   response: undefined,
   _request: undefined,
@@ -196,5 +196,5 @@ const ignore = (): void => undefined
  */
 function letGo(stream: Request): void {
   stream.removeAllListeners().on('error', ignore)
-  Object.assign(stream, led)
+  Object.assign(stream, cut)
 }
