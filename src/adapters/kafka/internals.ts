@@ -67,6 +67,8 @@ export interface Cluster {
   addTargetTopic(topic: string): Promise<void>
   refreshMetadata(): Promise<void>
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number | null }[]
+  /** By the broker that leads each; producers name partitions by text. */
+  findLeaderForPartitions(topic: string, partitions: readonly (number | string)[]): Readonly<Record<string, number[]>>
   findBroker(node: { readonly nodeId: number | string }): Promise<Broker>
   fetchTopicsOffset(
     topics: readonly (TopicPartitions & { readonly fromBeginning: boolean; readonly fromTimestamp?: number })[],
@@ -107,7 +109,10 @@ export interface ConsumerGroup {
   heartbeat(options: { readonly interval: number }): Promise<void>
   fetch(nodeId: string): Promise<readonly Batch[]>
   /** By the broker that each is read from. */
-  findReadReplicaForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, number[]>>
+  findReadReplicaForPartitions(
+    topic: string,
+    partitions: readonly (number | string)[],
+  ): Readonly<Record<string, number[]>>
   recoverFromOffsetOutOfRange(error: { readonly topic: string; readonly partition: number }): Promise<void>
 }
 

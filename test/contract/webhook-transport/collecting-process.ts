@@ -3,15 +3,12 @@
  * Arguments: the adapter, a URL. Prints the bytes of a call.
  */
 import v8 from 'node:v8'
-import { systemClock } from '../../../src/adapters/clock.ts'
-import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
-import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
-import { durationMs, type JsonText } from '../../../src/core/units.ts'
+import type { JsonText } from '../../../src/core/units.ts'
+import { median } from '../../bench/statistics.ts'
+import { transportByName } from './transport-by-name.ts'
 
 const [, , name, url = ''] = process.argv
-const create = { got: createGotTransport, undici: createUndiciTransport }[name as 'got' | 'undici']
-const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
-const transport = create({ network: () => network, timeout: durationMs(10_000), clock: systemClock })
+const transport = transportByName(name, 10_000)
 const collectYoung = (): unknown => (globalThis as unknown as { gc(of: object): void }).gc({ type: 'minor' })
 const callsInRound = 100
 /** What is compiled and connected for good is so after these. */
@@ -41,4 +38,4 @@ for (let round = 0; round < firstRounds; round++) await bytesOfCall()
 const left: number[] = []
 for (let round = 0; round < rounds; round++) left.push(await bytesOfCall())
 await transport.close()
-process.stdout.write(String(left.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]))
+process.stdout.write(String(median(left)))

@@ -1,24 +1,37 @@
-import { type ConsumerGroup, internal } from '../internals.ts'
+import { type Cluster, type ConsumerGroup, internal } from '../internals.ts'
 
 /**
- * Before each fetch kafkajs searches a list for every partition and copies what it has found so far: with 240 partitions 57,000 steps and a
- * quarter of a megabyte of garbage. Here each is looked at once. Only leaders are read from: no consumer of ours names a rack.
+ * Before each fetch and each send kafkajs searches a list for every partition and copies what it has found so far: with 240 partitions 57,000
+ * steps and a quarter of a megabyte of garbage. Here each is looked at once. Consumers too read from leaders only: none of ours names a rack.
  */
 export function cureSlowLeaders(): void {
-  const { prototype } = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup')
-  const find = prototype.findReadReplicaForPartitions
-  prototype.findReadReplicaForPartitions = function (this: ConsumerGroup, topic, partitions) {
-    const metadata = this.cluster.findTopicPartitionMetadata(topic)
-    const leaders = new Map(metadata.map(({ partitionId, leader }) => [partitionId, leader]))
-    const byLeader: Record<string, number[]> = {}
-    for (const partition of partitions) {
-      const leader = leaders.get(partition)
-      // What is not known yet is not read; what it says of one without a leader is its own affair.
-      if (leader === null) return find.call(this, topic, partitions)
-      if (leader === undefined) continue
-      byLeader[leader] ??= []
-      byLeader[leader].push(partition)
-    }
-    return byLeader
+  const { prototype: cluster } = internal<{ prototype: Cluster }>('cluster')
+  const { prototype: group } = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup')
+  const { findLeaderForPartitions } = cluster
+  const { findReadReplicaForPartitions } = group
+  cluster.findLeaderForPartitions = function (this: Cluster, topic, partitions) {
+    return byLeader(this, topic, partitions) ?? findLeaderForPartitions.call(this, topic, partitions)
   }
+  group.findReadReplicaForPartitions = function (this: ConsumerGroup, topic, partitions) {
+    return byLeader(this.cluster, topic, partitions) ?? findReadReplicaForPartitions.call(this, topic, partitions)
+  }
+}
+
+/** Undefined when one is not known or has no leader: what is to be made of that is kafkajs's own affair. */
+function byLeader(
+  cluster: Cluster,
+  topic: string,
+  partitions: readonly (number | string)[],
+): Record<string, number[]> | undefined {
+  const metadata = cluster.findTopicPartitionMetadata(topic)
+  const leaders = new Map(metadata.map(({ partitionId, leader }) => [partitionId, leader]))
+  const found: Record<string, number[]> = {}
+  for (const each of partitions) {
+    const partition = Number(each)
+    const leader = leaders.get(partition)
+    if (typeof leader !== 'number') return undefined
+    found[leader] ??= []
+    found[leader].push(partition)
+  }
+  return found
 }

@@ -143,12 +143,12 @@ describe('how long a broker keeps a fetch', () => {
 
 describe('a batch of which nothing is left', () => {
   it.each([
-    { name: 'comes to our consumers', hooked: hooks('h'), raw: [{}], areEmpty: [false] },
-    { name: 'comes to nobody else', hooked: undefined, raw: [{}], areEmpty: [true] },
-  ])('$name', async ({ hooked, raw, areEmpty }) => {
+    { name: 'comes to our consumers', hooked: hooks('h'), raw: [{}], isEmpty: false },
+    { name: 'comes to nobody else', hooked: undefined, raw: [{}], isEmpty: true },
+  ])('$name', async ({ hooked, raw, isEmpty }) => {
     Object.assign(batch, { rawMessages: raw })
     const batches = await groupOf('g', hooked).fetch('1')
-    expect(batches.map(each => each.isEmpty())).toEqual(areEmpty)
+    expect(batches.map(each => each.isEmpty())).toEqual([isEmpty])
   })
 })
 

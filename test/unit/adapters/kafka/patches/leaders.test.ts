@@ -1,27 +1,48 @@
 import { describe, expect, it } from '@jest/globals'
-import { type ConsumerGroup, internal } from '../../../../../src/adapters/kafka/internals.ts'
+import { type Cluster, type ConsumerGroup, internal } from '../../../../../src/adapters/kafka/internals.ts'
 import { cureSlowLeaders } from '../../../../../src/adapters/kafka/patches/leaders.ts'
 
-const { prototype } = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup')
-const original = prototype.findReadReplicaForPartitions
-cureSlowLeaders()
-
 type Leaders = readonly { readonly partitionId: number; readonly leader: number | null }[]
+type Find = (leaders: Leaders, partitions: readonly (number | string)[]) => unknown
 
-const groupOn = (metadata: Leaders): ConsumerGroup =>
-  Object.assign(Object.create(prototype) as ConsumerGroup, {
-    cluster: { findTopicPartitionMetadata: () => metadata },
+const cluster = internal<{ prototype: Cluster }>('cluster').prototype
+const group = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup').prototype
+
+const clusterWith = (leaders: Leaders): Cluster =>
+  Object.assign(Object.create(cluster) as Cluster, { findTopicPartitionMetadata: () => leaders })
+const groupWith = (leaders: Leaders): ConsumerGroup =>
+  Object.assign(Object.create(group) as ConsumerGroup, {
+    cluster: clusterWith(leaders),
     preferredReadReplicasPerTopicPartition: {},
   })
+const { findLeaderForPartitions } = cluster
+const { findReadReplicaForPartitions } = group
+cureSlowLeaders()
 
-describe('which broker each partition is read from', () => {
-  it.each<{ name: string; leaders: Leaders; partitions: number[] }>([
+describe.each<[to: string, find: Find, original: Find]>([
+  [
+    'written to',
+    (leaders, partitions) => clusterWith(leaders).findLeaderForPartitions('t', partitions),
+    (leaders, partitions) => findLeaderForPartitions.call(clusterWith(leaders), 't', partitions),
+  ],
+  [
+    'read from',
+    (leaders, partitions) => groupWith(leaders).findReadReplicaForPartitions('t', partitions),
+    (leaders, partitions) => findReadReplicaForPartitions.call(groupWith(leaders), 't', partitions),
+  ],
+])('which broker each partition is %s', (_to, find, original) => {
+  it.each<{ name: string; leaders: Leaders; partitions: (number | string)[] }>([
     { name: 'none', leaders: [], partitions: [] },
     { name: 'all of one', leaders: [0, 1, 2].map(partitionId => ({ partitionId, leader: 1 })), partitions: [2, 0, 1] },
     {
       name: 'of three',
       leaders: [2, 0, 3, 1].map(partitionId => ({ partitionId, leader: partitionId % 3 })),
       partitions: [0, 1, 2, 3],
+    },
+    {
+      name: 'by text',
+      leaders: [0, 1].map(partitionId => ({ partitionId, leader: partitionId })),
+      partitions: ['1', '0'],
     },
     {
       name: 'not ours',
@@ -31,29 +52,24 @@ describe('which broker each partition is read from', () => {
     { name: 'not known yet', leaders: [{ partitionId: 0, leader: 4 }], partitions: [0, 7] },
     { name: 'no leader for now', leaders: [{ partitionId: 0, leader: -1 }], partitions: [0] },
   ])('as kafkajs says: $name', ({ leaders, partitions }) => {
-    const group = groupOn(leaders)
-    const found = group.findReadReplicaForPartitions('t', partitions)
-    expect(found).toEqual(original.call(group, 't', partitions))
+    expect(find(leaders, partitions)).toEqual(original(leaders, partitions))
   })
 
   it('one that has no leader at all is refused as kafkajs does', () => {
-    const find = (): unknown => groupOn([{ partitionId: 0, leader: null }]).findReadReplicaForPartitions('t', [0])
-    expect(find).toThrow('Invalid partition metadata')
+    expect(() => find([{ partitionId: 0, leader: null }], [0])).toThrow('Invalid partition metadata')
   })
 
   it('looks at each partition once', () => {
     let looks = 0
-    const leaders = Array.from({ length: 100 }, (_, id) => ({
+    const ids = Array.from({ length: 100 }, (_, id) => id)
+    const leaders = ids.map(id => ({
       leader: 1,
       get partitionId() {
         looks++
         return id
       },
     }))
-    groupOn(leaders).findReadReplicaForPartitions(
-      't',
-      Array.from({ length: 100 }, (_, id) => id),
-    )
+    find(leaders, ids)
     expect(looks).toBe(100)
   })
 })
