@@ -70,6 +70,7 @@ interface Options {
   /** Absent: no operator key is configured. */
   readonly operator?: OperatorApi
   readonly maxBodyBytes?: number
+  /** The last call is over at once, if nothing else is said. */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
   readonly port?: number
@@ -97,7 +98,7 @@ export async function startCollector(
     api,
     operator,
     maxBodyBytes,
-    limits,
+    limits: { lastCall: durationMs(1), ...limits },
     clock,
     logger,
     metrics,

@@ -29,7 +29,7 @@ export interface Connections {
   of(request: IncomingMessage): Connection
   /** Whether the connection stays open after the answer to this request: where others have come behind it, their answers come first. */
   staysAfter(request: IncomingMessage): boolean
-  /** From now on no connection stays after its next answer. Resolves when all have gone, or have had their time for it. */
+  /** From now on no connection stays after its next answer. Resolves when everybody has had the time to see that, or at once when nobody ever came. */
   lastCall(): Promise<void>
   /** Closes those without a request. */
   closeIdle(): void
@@ -46,16 +46,14 @@ interface Deps {
 /** Follows the connections of servers, and answers what is no HTTP or comes too slowly, in the same form as everything else. */
 export function createConnections({ limits, clock, onAnswer }: Deps): Connections {
   const states = new Map<Socket, State>()
-  /** Resolved when all have gone after the last call. */
-  let leaving: PromiseWithResolvers<void> | undefined
+  let hadAny = false
+  let isLeaving = false
 
   function follow(server: Server): void {
     server.prependListener('connection', (socket: Socket) => {
+      hadAny = true
       states.set(socket, { underWay: 0, isLast: false, isLong: false, current: undefined, onBroken: undefined })
-      socket.once('close', () => {
-        states.delete(socket)
-        if (states.size === 0) leaving?.resolve()
-      })
+      socket.once('close', () => states.delete(socket))
     })
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const state = stateOf(request.socket)
@@ -117,15 +115,13 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     follow,
     of: request => stateOf(request.socket),
     staysAfter: request =>
-      (leaving === undefined && states.size <= limits.connections / 2) || stateOf(request.socket).current !== request,
-    async lastCall() {
-      leaving = Promise.withResolvers()
-      if (states.size === 0) return
-      const { promise, resolve } = leaving
+      (!isLeaving && states.size <= limits.connections / 2) || stateOf(request.socket).current !== request,
+    lastCall() {
+      isLeaving = true
+      if (!hadAny) return Promise.resolve()
+      // Also when all have gone: those who open one for each request still come, and would meet the end of listening.
       // What has come by then is read first: it may lie in the kernel while the process has other things to do.
-      const cancel = clock.after(limits.lastCall, () => void setImmediate(resolve))
-      await promise
-      cancel()
+      return new Promise(resolve => void clock.after(limits.lastCall, () => void setImmediate(resolve)))
     },
     closeIdle() {
       for (const [socket, { underWay }] of states) if (underWay === 0) socket.destroySoon()

@@ -24,8 +24,9 @@ export interface HttpLimits {
   /** A request that is refused while it comes in is read on and forgotten for so long and so far, or its sender might not see why. */
   readonly linger: { readonly time: DurationMs; readonly bytes: number }
   /**
-   * `stop` goes on for so long with taking requests, each as the last of its connection: whoever keeps one open would otherwise see it closed
-   * in the face of a request, and not know what became of that.
+   * `stop` goes on for so long with taking requests, each as the last of its connection: whoever keeps one open, or opens one for each
+   * request and does not know yet that it is to send elsewhere, would otherwise see it closed in the face of a request, and not know what
+   * became of that.
    */
   readonly lastCall: DurationMs
   /** `stop` breaks off what is not answered by then. */

@@ -4,6 +4,7 @@ import type { TrackingAnswer } from '../../../src/core/tracking-api.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { expectAnswer, problem, startCollector, taken, takenAndClosed } from '../../support/collector-cases.ts'
 import { post, request } from '../../support/http-bytes.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { everythingTaken, ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
 import { silent } from '../../support/silent-logger.ts'
 import { connect, type Wire } from '../../support/wire.ts'
@@ -18,8 +19,7 @@ async function connected(url: string): Promise<Wire> {
   return wire
 }
 
-const atOnce = { lastCall: durationMs(1) }
-const inAMinute = { lastCall: durationMs(60_000) }
+const lastCall = durationMs(1_000)
 
 /** The whole process, as when the machine has other things to do. */
 const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
@@ -36,7 +36,7 @@ describe('how many connections there may be', () => {
   it('above half of the bound none is kept open, above all of it none is taken', async () => {
     const warnings: [object, string][] = []
     const collector = await startCollector(new ScriptedTrackingApi(), {
-      limits: { ...atOnce, connections: 4 },
+      limits: { connections: 4 },
       logger: { ...silent, warn: (...args) => void warnings.push(args) },
     })
     const wires: Wire[] = []
@@ -67,7 +67,7 @@ describe('how many connections there may be', () => {
 describe('how many requests may wait on one connection', () => {
   it('what is more is refused, in its place', async () => {
     const { api, go } = waitingApi()
-    const collector = await startCollector(api, { limits: { ...atOnce, pipelined: 3 } })
+    const collector = await startCollector(api, { limits: { pipelined: 3 } })
     const wire = await connected(collector.url)
     await wire.send(Buffer.concat(Array.from({ length: 4 }, () => post('/v1/t'))))
     await api.until(() => api.requests.length === 3)
@@ -123,7 +123,7 @@ describe('stop', () => {
   })
 
   it('answers also what came while the process stood still for longer than it waits', async () => {
-    const collector = await startCollector(new ScriptedTrackingApi(), { limits: atOnce })
+    const collector = await startCollector(new ScriptedTrackingApi())
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
     expectAnswer(await wire.answer(), taken)
@@ -135,8 +135,9 @@ describe('stop', () => {
     await stopped
   })
 
-  it('is over as soon as all connections have gone', async () => {
-    const collector = await startCollector(new ScriptedTrackingApi(), { limits: inAMinute })
+  it('takes its time though all connections have gone: some are opened for one request each', async () => {
+    const clock = new ManualClock()
+    const collector = await startCollector(new ScriptedTrackingApi(), { clock, limits: { lastCall } })
     const [kept, unused] = [await connected(collector.url), await connected(collector.url)]
     await kept.send(post('/v1/t'))
     expectAnswer(await kept.answer(), taken)
@@ -145,16 +146,21 @@ describe('stop', () => {
     for (const wire of [kept, unused, late]) {
       await wire.send(post('/v1/t'))
       expectAnswer(await wire.answer(), takenAndClosed)
+      await wire.closed
     }
+    const last = await connected(collector.url)
+    await last.send(post('/v1/t'))
+    expectAnswer(await last.answer(), takenAndClosed)
+    await clock.advance(lastCall)
     await stopped
   })
 
-  it('at once when there are none', async () => {
-    await (await startCollector(new ScriptedTrackingApi(), { limits: inAMinute })).stop()
+  it('at once when nobody ever came', async () => {
+    await (await startCollector(new ScriptedTrackingApi(), { clock: new ManualClock() })).stop()
   })
 
   it('closes connections that have nothing to answer: used, never used, with half a head', async () => {
-    const collector = await startCollector(new ScriptedTrackingApi(), { limits: atOnce })
+    const collector = await startCollector(new ScriptedTrackingApi())
     const used = await connected(collector.url)
     await used.send(post('/v1/t'))
     await used.answer()
@@ -167,7 +173,7 @@ describe('stop', () => {
 
   it('takes no new connections after that, while it still answers', async () => {
     const { api, go } = waitingApi()
-    const collector = await startCollector(api, { limits: atOnce })
+    const collector = await startCollector(api)
     const idle = await connected(collector.url)
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
@@ -194,7 +200,7 @@ describe('stop', () => {
 
   it('breaks off what takes longer than it may', async () => {
     const { api } = waitingApi()
-    const collector = await startCollector(api, { limits: { ...atOnce, drain: durationMs(50) } })
+    const collector = await startCollector(api, { limits: { drain: durationMs(50) } })
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
     await api.until(() => api.requests.length === 1)
@@ -207,7 +213,7 @@ describe('stop', () => {
 describe('start', () => {
   it('on localhost: on every address that it has', async () => {
     const addresses = await lookup('localhost', { all: true })
-    const collector = await startCollector(new ScriptedTrackingApi(), { host: 'localhost', limits: atOnce })
+    const collector = await startCollector(new ScriptedTrackingApi(), { host: 'localhost' })
     const { port } = new URL(collector.url)
     for (const { address, family } of addresses) {
       const wire = await connected(`http://${family === 6 ? `[${address}]` : address}:${port}`)

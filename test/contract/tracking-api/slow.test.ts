@@ -108,7 +108,9 @@ describe('a body that comes little by little', () => {
     await wire.send(chunk(''))
     const answer = await wire.answer()
     for (const each of [wire, other]) each.reset()
-    await collector.stop()
+    const stopped = collector.stop()
+    await clock.advance(within)
+    await stopped
     return answer
   }
 
