@@ -51,6 +51,9 @@ export const ofMixtures: readonly Scenario[] = [
     shows: 'two at once of: a process, a broker, the links or an endpoint spoilt, six times; retries under way',
     behindProxy: true,
     faults: times(6, pairOfFaults(withRetries)),
+    // An endpoint that is unwell twice within seconds fails four attempts: the fifth is to come when all pairs are over.
+    delivery: { schedule: ['2s', '5s', '10s', '3m'] },
+    settleMs: 300_000,
     // A breaker that has opened lets a probe through each 30 s, and what it has deferred waits as long again.
     limits: { duplicates: 'counted', recoveryMs: 60_000 },
   },
