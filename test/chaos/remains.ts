@@ -16,10 +16,10 @@ export async function uncommitted({ view, pipeline }: Pick<World, 'view' | 'pipe
   })
 }
 
-/** Targets that were given up. */
-export async function deadLetters({ pipeline }: World): Promise<ReadonlySet<string>> {
+/** Targets that were given up, and why. */
+export async function deadLetters({ pipeline }: World): Promise<ReadonlyMap<string, string>> {
   const records = await pipeline.read(pipeline.topics.deadLetter)
-  return new Set(records.map(({ headers }) => targetIn(headers)))
+  return new Map(records.map(({ headers }) => [targetIn(headers), headers['reason'] ?? 'none']))
 }
 
 /** What waits in the retry topics: what the group has not come to yet. Whatever it has passed by is no excuse. */

@@ -1,3 +1,4 @@
+import { some } from './examined.ts'
 import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './intake.ts'
 import { type Delivery, type Sent, targetOf } from './ledger.ts'
 
@@ -42,8 +43,9 @@ export interface Evidence {
   /** In the order in which they came. */
   readonly deliveries: readonly Delivery[]
   readonly injected: readonly Injected[]
-  /** `<destination> <message id>` of what lies in the dead-letter topic, and in the retry topics. */
-  readonly deadLettered: ReadonlySet<string>
+  /** `<destination> <message id>` of what lies in the dead-letter topic, and why. */
+  readonly deadLettered: ReadonlyMap<string, string>
+  /** The same of what lies in the retry topics. */
   readonly parked: ReadonlySet<string>
   /** What an endpoint has refused for good: it has to lie in the dead-letter topic. */
   readonly refused: ReadonlySet<string>
@@ -93,7 +95,7 @@ export function judge(evidence: Evidence): Findings {
 
   if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic although nothing stands in the way: ${fates.waiting}`)
-  if (fates.unduly > 0) failures.push(`dead-lettered although their endpoint works: ${fates.unduly}`)
+  if (fates.unduly.length > 0) failures.push(`dead-lettered although their endpoint works: ${some(fates.unduly)}`)
   if (excess.length > 0) failures.push(`delivered again without a reason: ${some(excess)}`)
   for (const [index, recovery] of recoveries.entries()) {
     const limit = limits.recoveryMs * patience
@@ -139,7 +141,7 @@ function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked,
     sent: targets.length,
     delivered: targets.length - missing.length,
     deadLettered: given.length,
-    unduly: given.filter(target => !refused.has(target)).length,
+    unduly: given.filter(target => !refused.has(target)).map(target => `${target} as ${deadLettered.get(target)}`),
     waiting: left.filter(target => parked.has(target)).length,
     lost: left.filter(target => !parked.has(target)),
   }
@@ -222,6 +224,3 @@ function longestPause({ deliveries, injected }: Evidence): { readonly ms: number
   }
   return longest
 }
-
-const some = (all: readonly string[]): string =>
-  `${all.length} (${all.slice(0, 3).join('; ')}${all.length > 3 ? '; …' : ''})`

@@ -83,7 +83,7 @@ export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: r
       return event === undefined ? [] : [{ id, destination: 'crm', process, at, answer: 200, sent: event }]
     }),
     injected,
-    deadLettered: new Set(),
+    deadLettered: new Map(),
     parked: new Set(),
     refused: new Set(),
     problems: seen.filter(({ id }) => !events.has(id)).map(({ id }) => `${id} came and was never sent`),

@@ -22,7 +22,7 @@ it.each([
     acknowledged: [record],
     deliveries: [by('p2', record, 8_900), by('p1', record, at)],
     injected: [{ what: 'SIGSTOP p1', at: 5_000, from: 5_000, recoveredAt: 9_000, healedAt: 9_000, victims: ['p1'] }],
-    deadLettered: new Set(),
+    deadLettered: new Map(),
     parked: new Set(),
     refused: new Set(),
     problems: [],

@@ -21,7 +21,7 @@ const nothingWrong: Evidence = {
   acknowledged: [a, b],
   deliveries: [by('p1', a, 1_100), by('p1', b, 1_200)],
   injected: [],
-  deadLettered: new Set(),
+  deadLettered: new Map(),
   parked: new Set(),
   refused: new Set(),
   problems: [],
@@ -61,15 +61,15 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a dead letter is not lost, but should not be',
-    evidence: { deliveries: [by('p1', a, 1_100)], deadLettered: new Set(['crm b']) },
+    evidence: { deliveries: [by('p1', a, 1_100)], deadLettered: new Map([['crm b', 'retries_exhausted']]) },
     figures: { deadLettered: 1, lost: 0 },
-    failures: [/^dead-lettered although their endpoint works: 1$/],
+    failures: [/^dead-lettered although their endpoint works: 1 \(crm b as retries_exhausted\)$/],
   },
   {
     name: 'unless its endpoint has refused it',
     evidence: {
       deliveries: [by('p1', a, 1_100)],
-      deadLettered: new Set(['crm b']),
+      deadLettered: new Map([['crm b', 'retries_exhausted']]),
       refused: new Set(['crm b']),
     },
     figures: { delivered: 1, deadLettered: 1, lost: 0 },
