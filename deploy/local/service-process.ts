@@ -54,6 +54,8 @@ export async function startService(
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   endWithUs(child.pid ?? 0, exited)
+  // It has its own; this one would be left behind by a process that ends by itself.
+  await log.close()
   const ready = await Promise.race([
     once(createInterface({ input: child.stdout as Readable }), 'line').then(([line]) => line as string),
     exited.then(code => {
@@ -66,11 +68,9 @@ export async function startService(
     const response = await fetch(ops + path)
     return { status: response.status, text: await response.text() }
   }
-  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> => {
+  const end = (signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> => {
     child.kill(signal)
-    const code = await exited
-    await log.close()
-    return code
+    return exited
   }
   return {
     // It has printed something: so it was started.
