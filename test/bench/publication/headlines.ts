@@ -70,7 +70,7 @@ export const headlines: readonly Headline[] = [
     what: 'of that with 1 destination',
   },
   {
-    title: 'the same with a longer backlog, to that with 10,000 records; 10⁵ / 10⁶',
+    title: 'the same with a longer backlog, to that with 10,000 records; 10⁵ / 10⁶ / on request 10⁷',
     row: 'backlog',
     what: 'of that with backlog of 10,000',
   },
