@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open } from 'node:fs/promises'
+import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { endWithUs } from './guarded-process.ts'
@@ -47,15 +47,14 @@ export async function startService(
   env = process.env,
   words: readonly string[] = [],
 ): Promise<RunningService> {
-  const log = await open(logFile, 'a')
+  const log = openSync(logFile, 'a')
   const child = spawn(process.execPath, [program, 'run', '--config', config, ...words], {
     env,
-    stdio: ['ignore', 'pipe', log.fd],
+    stdio: ['ignore', 'pipe', log],
   })
+  closeSync(log)
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   endWithUs(child.pid ?? 0, exited)
-  // It has its own; this one would be left behind by a process that ends by itself.
-  await log.close()
   const ready = await Promise.race([
     once(createInterface({ input: child.stdout as Readable }), 'line').then(([line]) => line as string),
     exited.then(code => {
