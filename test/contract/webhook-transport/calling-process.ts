@@ -11,7 +11,7 @@ const calls = given.map(argument => argument.split(' '))
 
 const results = await Promise.all(
   calls.map(async ([url = '', timeoutMs]) => {
-    const transport = transportByName(name, Number(timeoutMs))
+    const transport = await transportByName(name, Number(timeoutMs))
     const post = () =>
       new Promise<CallResult>(resolve =>
         transport.post({ url, headers: {}, body: '{}' as JsonText }, result => {

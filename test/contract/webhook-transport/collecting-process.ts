@@ -8,7 +8,7 @@ import { median } from '../../bench/statistics.ts'
 import { transportByName } from './transport-by-name.ts'
 
 const [, , name, url = ''] = process.argv
-const transport = transportByName(name, 10_000)
+const transport = await transportByName(name, 10_000)
 const collectYoung = (): unknown => (globalThis as unknown as { gc(of: object): void }).gc({ type: 'minor' })
 const callsInRound = 100
 /** What is compiled and connected for good is so after these. */

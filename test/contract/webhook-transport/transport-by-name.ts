@@ -1,15 +1,14 @@
 import { systemClock } from '../../../src/adapters/clock.ts'
-import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
-import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
+import { createChosenTransport } from '../../../src/adapters/webhook/choose.ts'
 import type { WebhookTransport } from '../../../src/core/ports.ts'
+import type { DeliverySettings } from '../../../src/core/settings.ts'
 import { durationMs } from '../../../src/core/units.ts'
 
-const transports = { got: createGotTransport, undici: createUndiciTransport }
 const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
 
 /** For programs of their own, which are told the name in their arguments. */
-export const transportByName = (name: string | undefined, timeoutMs: number): WebhookTransport =>
-  transports[name as keyof typeof transports]({
+export const transportByName = (name: string | undefined, timeoutMs: number): Promise<WebhookTransport> =>
+  createChosenTransport(name as DeliverySettings['transport'], {
     network: () => network,
     timeout: durationMs(timeoutMs),
     clock: systemClock,
