@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
 
 /** A message that was sent: written to Kafka, or posted to a collector. Times are milliseconds of one monotonic clock. */
@@ -125,32 +126,55 @@ export class Ledger {
   ): Promise<number | undefined> {
     const missing = new Set(keys)
     let last = from
-    const cross = (delivery: Delivery): boolean => {
-      if (delivery.at >= from && missing.delete(keyOf(delivery) ?? '')) last = delivery.at
-      return missing.size === 0
+    const cross = (delivery: Delivery): void => {
+      if (delivery.at >= from && missing.delete(keyOf(delivery) ?? '')) last = Math.max(last, delivery.at)
     }
-    if (missing.size === 0 || this.deliveries.some(cross)) return last
+    if (missing.size === 0) return last
     return new Promise(resolve => {
       const done = (moment: number | undefined): void => {
         clearTimeout(timer)
-        this.#listeners.delete(listen)
+        this.#listeners.delete(look)
         resolve(moment)
       }
       const timer = setTimeout(done, patienceMs, undefined)
-      const listen: Listener = delivery => void (cross(delivery) && done(last))
-      this.#listeners.add(listen)
+      const look: Listener = delivery => {
+        cross(delivery)
+        if (missing.size === 0) done(last)
+      }
+      this.#listeners.add(look)
+      void inSteps(this.deliveries, look)
     })
   }
 
   /** Resolves when every acknowledged event that was not refused is delivered to all of `destinations`, or after `patienceMs`. Nothing more may be sent. */
   async settled(destinations: readonly string[], patienceMs: number): Promise<void> {
-    const refused = this.refused()
-    const targets = this.acknowledged()
-      .flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
-      .filter(target => !refused.has(target))
-    await this.seen(new Set(targets), { from: 0, patienceMs, keyOf: targetOf })
+    const targets = new Set<string>()
+    await inSteps(this.sent.values(), ({ id, acknowledgedAt }) => {
+      if (acknowledgedAt === undefined) return
+      for (const destination of destinations) targets.add(targetOf({ id, destination }))
+    })
+    await inSteps(this.calls, call => {
+      if (isRefusal(call)) targets.delete(targetOf(call))
+    })
+    await this.seen(targets, { from: 0, patienceMs, keyOf: targetOf })
   }
 }
+
+/**
+ * Shows each item, and those that are added meanwhile. The receivers answer on the same thread, and a call has seconds: millions of items
+ * would take as long, so that they are let in again and again.
+ */
+async function inSteps<Item>(items: Iterable<Item>, show: (item: Item) => void): Promise<void> {
+  let shown = 0
+  for (const item of items) {
+    show(item)
+    shown += 1
+    if (shown % stepItems === 0) await setImmediate()
+  }
+}
+
+/** Some 20 ms. */
+const stepItems = 10_000
 
 export interface Awaited {
   readonly from: number

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { type Answer, Ledger } from '../../chaos/ledger.ts'
 
@@ -92,5 +93,16 @@ describe('the ledger', () => {
     await settled
     expect(order.at(-1)).toBe('settled')
     expect(order).toHaveLength(5)
+  })
+
+  it('lets others in while it goes through what a long run has brought', async () => {
+    const events = 50_000
+    for (let event = 0; event < events; event += 1) send(`event ${event}`, 0, 2)
+    for (const id of ledger.sent.keys()) call(id, 'p1', 3)
+    let turns = 0
+    const settled = ledger.settled(['crm'], 60_000).then(() => 'settled')
+    while ((await Promise.race([settled, setImmediate('a turn')])) === 'a turn') turns += 1
+    // The events, the calls, the deliveries.
+    expect(turns).toBeGreaterThanOrEqual((3 * events) / 10_000 - 3)
   })
 })
