@@ -24,14 +24,14 @@ export interface Problem {
   readonly hint: string
 }
 
-export type LoadResult =
-  | {
-      readonly kind: 'loaded'
-      readonly settings: Settings
-      /** Every file and directory that was read. */
-      readonly files: readonly string[]
-    }
-  | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+export interface Loaded {
+  readonly kind: 'loaded'
+  readonly settings: Settings
+  /** What was read for it: tells its files and directories, and later whether any of them is different. */
+  readonly look: Look
+}
+
+export type LoadResult = Loaded | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
 
 /** `FILE:LINE:COL: path: message (hint)` */
 export function formatProblem({ file, line, column, path, message, hint }: Problem): string {
@@ -43,7 +43,7 @@ export function loadConfigFile(path: string, env: Environment): Promise<LoadResu
   return loadThrough(createLook(), path, env)
 }
 
-/** `loadConfigFile` by a look that can tell later whether anything is different. */
+/** `loadConfigFile` by a look of the caller's, which knows what was read also of a configuration that is refused. */
 export async function loadThrough(look: Look, path: string, env: Environment): Promise<LoadResult> {
   const gathered = await gather(look, path, env)
   if (gathered.input === undefined) return refused(gathered.problems, gathered.files)
@@ -58,7 +58,7 @@ export async function loadThrough(look: Look, path: string, env: Environment): P
   const problems = [...gathered.problems, ...found.filter(problem => !toldAlready(problem, gathered))]
   return result.kind === 'refused' || problems.length > 0
     ? refused(problems, gathered.files)
-    : { kind: 'loaded', settings: result.settings, files: look.paths() }
+    : { kind: 'loaded', settings: result.settings, look }
 }
 
 /** What could not be read is no second time missing. */

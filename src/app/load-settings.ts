@@ -1,4 +1,4 @@
-import { formatProblem, loadConfigFile } from '../adapters/config-file.ts'
+import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-file.ts'
 import { broker, httpUrl } from '../core/settings/fields.ts'
 import type { Settings } from '../core/settings.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
@@ -20,9 +20,14 @@ export async function loadSettings(options: { readonly config?: string }, io: Co
 
 /** The settings as the file has them. @throws as `loadSettings` */
 export async function readSettings(options: { readonly config?: string }, io: CommandIo): Promise<Settings> {
-  const loaded = await loadConfigFile(configPath(options, io), io.env)
-  if (loaded.kind === 'refused') throw new ConfigurationRefused(loaded.problems.map(formatProblem))
-  return loaded.settings
+  return (await readConfiguration(options, io)).settings
+}
+
+/** The same, with what was read for them. @throws as `loadSettings` */
+export async function readConfiguration(options: { readonly config?: string }, io: CommandIo): Promise<Loaded> {
+  const result = await loadConfigFile(configPath(options, io), io.env)
+  if (result.kind === 'refused') throw new ConfigurationRefused(result.problems.map(formatProblem))
+  return result
 }
 
 /** Settings with what the environment says about where Kafka and the registry are. @throws UsageError */

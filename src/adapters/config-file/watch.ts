@@ -2,7 +2,7 @@ import type { Clock } from '../../core/ports.ts'
 import { changeBetween, type SettingsChange, withLiveOf } from '../../core/settings/change.ts'
 import type { Settings } from '../../core/settings.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
-import { type LoadResult, loadThrough, type Problem } from '../config-file.ts'
+import { type Loaded, type LoadResult, loadThrough, type Problem } from '../config-file.ts'
 import type { Environment } from './gather.ts'
 import { createLook, type Look } from './look.ts'
 
@@ -15,6 +15,12 @@ export interface ConfigWatch {
 /** A change is taken up at the second look that sees it: after at most two of these and the time to read. */
 const defaultInterval = durationMs(1_000)
 
+interface Seen {
+  readonly look: Look
+  readonly result: LoadResult
+  handled: boolean
+}
+
 /**
  * Keeps the live part of the settings at what the files say. It reads and compares contents, which works on every mount
  * and through every way of replacing a file (in place, by rename, by the symlink of a ConfigMap). What is seen for the
@@ -23,8 +29,8 @@ const defaultInterval = durationMs(1_000)
 export function watchConfigFile(watch: {
   readonly path: string
   readonly env: Environment
-  /** What the file said at the start; the first look compares with it, so that no change in between is missed. */
-  readonly current: Settings
+  /** What the file said at the start: what has changed since then is a change, and nothing else is read anew. */
+  readonly start: Loaded
   /** `settings` have what is live of the new file and keep the rest as it was at the start. */
   onChange(settings: Settings, change: SettingsChange): void
   /** Once for each good content, before `onChange`, and also when it says what is in use already. `change`: from what is in use. */
@@ -34,15 +40,15 @@ export function watchConfigFile(watch: {
   readonly clock: Clock
   readonly interval?: DurationMs
 }): ConfigWatch {
-  const { path, env, clock, interval = defaultInterval } = watch
-  let current = watch.current
+  const { path, env, start, clock, interval = defaultInterval } = watch
+  let current = start.settings
   let told: SettingsChange['needRestart'] = []
-  let seen: { readonly look: Look; readonly result: LoadResult; handled: boolean } | undefined
+  let seen: Seen = { look: start.look, result: start, handled: true }
   let checking: Promise<void> | undefined
   let closed = false
 
   async function look(): Promise<void> {
-    if (seen === undefined || !(await seen.look.unchanged())) {
+    if (!(await seen.look.unchanged())) {
       const fresh = createLook()
       seen = { look: fresh, result: await loadThrough(fresh, path, env), handled: false }
     } else if (!seen.handled && !closed) {

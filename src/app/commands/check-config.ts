@@ -42,7 +42,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   }
   const counts = countsOf(result.settings)
   const warnings = warningsOf(result.settings)
-  printData(io, options, { ok: true, ...counts, warnings, files: result.files }, [
+  printData(io, options, { ok: true, ...counts, warnings, files: result.look.paths() }, [
     `${path}: ${numbered(counts.sources, 'source')}, ${numbered(counts.destinations, 'destination')}, ${numbered(counts.webhooks, 'webhook')}`,
     ...warnings.map(warning => `warning: ${warning}`),
   ])

@@ -7,7 +7,7 @@ import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, print, withConfigOption, withExamples } from '../command.ts'
 import { type Addresses, compose } from '../compose.ts'
-import { configPath, overridden, readSettings } from '../load-settings.ts'
+import { configPath, overridden, readConfiguration } from '../load-settings.ts'
 import { reloading } from '../reload.ts'
 import { withServicesOption } from '../services-option.ts'
 
@@ -44,8 +44,8 @@ export function runCommand(io: CommandIo): Command {
 
 async function run(options: Options, io: CommandIo): Promise<void> {
   const path = configPath(options, io)
-  const inFile = await readSettings(options, io)
-  const settings = overridden(inFile, io.env)
+  const start = await readConfiguration(options, io)
+  const settings = overridden(start.settings, io.env)
   const logger = createLogger(options.logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
   const stopAsked = io.stopSignal()
@@ -61,7 +61,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const watch = watchConfigFile({
     path,
     env: io.env,
-    current: inFile,
+    start,
     clock: systemClock,
     ...reloading(composition, logger),
   })

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { watchConfigFile } from '../../../src/adapters/config-file/watch.ts'
-import { loadConfigFile } from '../../../src/adapters/config-file.ts'
+import { type Loaded, loadConfigFile } from '../../../src/adapters/config-file.ts'
 import type { LogLevel } from '../../../src/adapters/logger.ts'
 import { reloading } from '../../../src/app/reload.ts'
 import type { ConfigurationFile } from '../../../src/core/health.ts'
@@ -24,15 +24,16 @@ import { type Line, RecordingLogger } from '../../support/recording-logger.ts'
 
 const original = configurations['full'] as string
 let installation: InstalledConfiguration
-let settings: Settings
+let start: Loaded
 beforeAll(async () => {
   installation = await installed(original)
   const loaded = await loadConfigFile(installation.path, environment)
-  settings = (loaded as Extract<typeof loaded, { kind: 'loaded' }>).settings
+  if (loaded.kind === 'loaded') start = loaded
 })
 
 /** A running process as far as its configuration goes: the real watch of the file, and what the real `run` does with what it sees. */
 async function started() {
+  const { settings } = start
   const counts = new Map<string, number>()
   const logger = Object.assign(new RecordingLogger(), { level: settings.log.level as LogLevel })
   const state = { settings, file: { kind: 'accepted', needRestart: [] } as ConfigurationFile }
@@ -47,7 +48,7 @@ async function started() {
   }
   const clock = new ManualClock()
   const { path } = installation
-  const watch = watchConfigFile({ path, env: environment, clock, current: settings, ...reloading(composition, logger) })
+  const watch = watchConfigFile({ path, env: environment, clock, start, ...reloading(composition, logger) })
   await installation.write(original)
   await watch.check()
   await watch.check()
@@ -81,7 +82,7 @@ async function reload({ watch, state, logger, count }: Running, content: Content
     judgeLines(logger.lines)
     return 'refused'
   }
-  const inUse = { ...settings, ...Object.fromEntries(liveKeys.map(key => [key, loaded.settings[key]])) }
+  const inUse = { ...start.settings, ...Object.fromEntries(liveKeys.map(key => [key, loaded.settings[key]])) }
   expect(revealed(state.settings)).toEqual(revealed(inUse))
   expect(state.file.kind).toBe('accepted')
   expect(count('configReloads{refused}')).toBe(before.refused)

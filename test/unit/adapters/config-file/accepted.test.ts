@@ -33,7 +33,10 @@ beforeAll(async () => {
 async function load(name: string, env: Record<string, string> = {}) {
   const result = await loadConfigFile(join(folder, name), env)
   if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
-  return { settings: revealed(result.settings) as Settings, files: result.files.map(file => relative(folder, file)) }
+  return {
+    settings: revealed(result.settings) as Settings,
+    files: result.look.paths().map(file => relative(folder, file)),
+  }
 }
 
 function revealed(value: unknown): unknown {

@@ -31,7 +31,7 @@ async function watched(files: Record<string, string> = {}) {
   let settings = loaded.settings
   const clock = new ManualClock()
   const watch = watchConfigFile({
-    ...{ path, env: {}, clock, current: settings },
+    ...{ path, env: {}, clock, start: loaded },
     onChange(next, { live, needRestart }) {
       settings = next
       seen.push(`live ${live.join()} restart ${needRestart.join()}`)
@@ -42,7 +42,7 @@ async function watched(files: Record<string, string> = {}) {
   await watch.check()
   await watch.check()
   return {
-    ...{ folder, path, seen, clock, watch },
+    ...{ folder, path, seen, clock, watch, loaded },
     settings: () => settings,
     writeKey: () => settings.sources[0]?.writeKey.reveal(),
     write: (name: string, content: string) => writeFile(join(folder, name), content),
@@ -123,14 +123,12 @@ describe('a change is taken up', () => {
   })
 
   it('by the clock, at the second look', async () => {
-    const { path, folder, write } = await watched()
-    const loaded = await loadConfigFile(path, {})
+    const { path, folder, write, loaded: start } = await watched()
     const changed = new Promise<Settings>((resolve, reject) => {
-      const current = (loaded as Extract<typeof loaded, { kind: 'loaded' }>).settings
       const interval = durationMs(2)
       watches.push(
         watchConfigFile({
-          ...{ path, env: {}, clock: systemClock, current, interval },
+          ...{ path, env: {}, clock: systemClock, start, interval },
           onChange: resolve,
           onRefused: reject,
         }),
@@ -143,12 +141,28 @@ describe('a change is taken up', () => {
   })
 })
 
+it('what was read at the start is not read once more: that would hold up a process that has just begun', async () => {
+  const { path, clock, loaded } = await watched()
+  const seen: string[] = []
+  const watch = watchConfigFile({
+    ...{ path, env: {}, clock },
+    // What the file does not say would be a change, if it were read.
+    start: { ...loaded, settings: { ...loaded.settings, sources: [] } },
+    onChange: (_, { live }) => seen.push(...live),
+    onRefused: () => seen.push('refused'),
+  })
+  watches.push(watch)
+  await watch.check()
+  await watch.check()
+  expect(seen).toEqual([])
+})
+
 it('a change between the start and the first look is taken up', async () => {
-  const { path, write, settings, clock } = await watched()
+  const { path, write, loaded: start, clock } = await watched()
   const seen: string[] = []
   await write('hookline.yaml', config({ source: 'app' }))
   const watch = watchConfigFile({
-    ...{ path, env: {}, clock, current: settings() },
+    ...{ path, env: {}, clock, start },
     onChange: (_, { live }) => seen.push(...live),
     onRefused: () => seen.push('refused'),
   })
