@@ -27,6 +27,7 @@ import type { MakeAttempt } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
 import { createFollowUp } from './follow-up.ts'
 import { type DestinationLane, Lanes } from './lanes.ts'
+import { createPump, mostInTurn, type Step } from './pump.ts'
 import type { Settle } from './settle.ts'
 
 const watchEvery = durationMs(longestWaitMs / 4)
@@ -55,9 +56,10 @@ export class Dispatcher {
   /** Partitions at their limits that are looked at again. */
   readonly #watched = new Set<Shard>()
   #isOpen = true
-  #isPumping = false
   #underWay = 0
   readonly #logAttempt: LogAttempt
+  /** Starts what may be started. */
+  readonly pump: () => void
   /** A call or a delivery has ended: a place is free for whoever waited for one, or the next one of a key is ready. */
   readonly goOn: () => void
 
@@ -67,6 +69,7 @@ export class Dispatcher {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#logAttempt = createAttemptLog(deps)
+    this.pump = createPump(deps.clock, () => this.#startNext())
     this.goOn = createFollowUp(deps.clock, ends => {
       this.#lanes.unblock(ends)
       this.pump()
@@ -82,19 +85,15 @@ export class Dispatcher {
     this.#lanes.push(delivery)
   }
 
-  /** Starts what may be started. */
-  pump(): void {
-    // What ends at once (a drop) asks for more from within: the loop that runs already goes on, without a deeper stack.
-    if (this.#isPumping) return
-    this.#isPumping = true
-    while (this.#isOpen && this.#deps.places.processHasRoom) {
-      const delivery = this.#lanes.take(this.#hasShare)
-      if (delivery === undefined) break
-      if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
-      else if (delivery.of.shard.mayStart && this.#deps.marks.isCurrent()) this.#start(delivery)
-      else this.#held.push(delivery)
-    }
-    this.#isPumping = false
+  #startNext(): Step {
+    const { places, marks } = this.#deps
+    const delivery = this.#isOpen && places.processHasRoom ? this.#lanes.take(this.#hasShare) : undefined
+    if (delivery === undefined) return 'none'
+    const before = places.inFlight
+    if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
+    else if (delivery.of.shard.mayStart && marks.isCurrent()) this.#start(delivery)
+    else this.#held.push(delivery)
+    return places.inFlight > before ? 'called' : 'put_off'
   }
 
   /**
@@ -119,9 +118,20 @@ export class Dispatcher {
       this.#lanes.findSlow(this.#deps.clock.monotonic())
       this.#watch(shard)
     }
+    this.#moveSlow(shard)
+  }
+
+  /** As long as much of it waits, also of what has come meanwhile. */
+  #moveSlow(shard: Shard): void {
+    if (!this.#isOpen || shard.revoked || !shard.mayStart) return
+    let left = mostInTurn
     for (const lane of this.#lanes.slow) {
       if (!shard.hasOthersThan(lane.destination)) continue
-      for (const delivery of this.#lanes.takeOut(lane, shard)) this.#moveOn(delivery)
+      for (const delivery of this.#lanes.takeOut(lane, shard, left)) {
+        this.#moveOn(delivery)
+        left--
+      }
+      if (left === 0) return void this.#deps.clock.soon(() => this.#moveSlow(shard))
     }
   }
 

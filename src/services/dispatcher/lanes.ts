@@ -110,9 +110,10 @@ export class Lanes {
     return this.#slow
   }
 
-  /** Takes what waits in a lane for this shard out of it, in order. */
-  takeOut(lane: DestinationLane, shard: Shard): readonly Delivery[] {
-    return lane.queue.takeOut(({ of }) => of.shard === shard)
+  /** Takes what waits in a lane for this shard out of it, in order: so much at most. */
+  takeOut(lane: DestinationLane, shard: Shard, most: number): readonly Delivery[] {
+    let left = most
+    return lane.queue.takeOut(({ of }) => of.shard === shard && left-- > 0)
   }
 
   #block(lane: DestinationLane): void {

@@ -11,6 +11,24 @@ function write(harness: DispatcherHarness, count: number, prefix = 'm'): void {
     harness.write({ message: trackMessage(`${prefix}${index}`, { userId: `${prefix}${index}` }) })
 }
 
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
+
+/** How many copies get into the first retry topic in each turn of the event loop, while so much time goes by. */
+async function parkedInTurns(harness: DispatcherHarness, ms: number): Promise<readonly number[]> {
+  const parked = (): number => harness.log.records(harness.topics.retry(10_000 as never)).length
+  const inTurns: number[] = []
+  let before = parked()
+  let timer = setImmediate(look)
+  function look(): void {
+    inTurns.push(parked() - before)
+    before = parked()
+    timer = setImmediate(look)
+  }
+  await harness.advance(ms)
+  clearImmediate(timer)
+  return [...inTurns, parked() - before]
+}
+
 describe('the breaker of a destination', () => {
   it('opens when most deliveries fail: later ones are deferred without a call, their attempts unused', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503) })
@@ -26,6 +44,14 @@ describe('the breaker of a destination', () => {
       .records(harness.topics.retry(10_000 as never))
       .filter(({ headers }) => headers['reason'] === 'breaker_open')
     expect(parked.map(({ headers }) => [headers['attempt'], headers['deferrals']])).toEqual(Array(5).fill(['0', '1']))
+  })
+
+  it('lets answers and other events in, while all that waited for it leaves', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503), delivery: { perWebhook: 10 } })
+    write(harness, 1_000)
+    const inTurns = await parkedInTurns(harness, 1)
+    expect(sum(inTurns)).toBe(1_000)
+    expect(Math.max(...inTurns)).toBeLessThan(200)
   })
 
   it('lets one probe through every 30 s, and everything when a probe succeeds', async () => {
@@ -95,6 +121,18 @@ describe('a destination that accepts and never answers', () => {
     expect(harness.calls.filter(({ call }) => isFor('slow')(call))).toHaveLength(10)
     expect(harness.count('deferrals{lane_full}')).toBeGreaterThan(3_000)
     expect(harness.count('deliveries{fast,deferred}')).toBe(0)
+  })
+
+  it('lets answers and other events in, while what it piled up moves on', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('slow'), destination('fast')],
+      answer: call => (isFor('slow')(call) ? 'never' : ok),
+      delivery: { perWebhook: 10 },
+    })
+    write(harness, 1_100)
+    const inTurns = await parkedInTurns(harness, 1_300)
+    expect(sum(inTurns)).toBe(1_090)
+    expect(Math.max(...inTurns)).toBeLessThan(200)
   })
 
   it('one that keeps up is not moved, however much comes at once', async () => {
