@@ -15,6 +15,7 @@ import { durationMs, parseDuration } from '../../src/core/units.ts'
 import { silent } from '../support/silent-logger.ts'
 import { createEvents, numberIn } from './events.ts'
 import type { Stage } from './stage.ts'
+import { useTopics } from './used-topics.ts'
 
 /** Topics of its own on the stage's broker, and what can be done with them. */
 export interface Installation {
@@ -82,6 +83,12 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
   const producer = createProducer({ kafka, clock, logger: silent })
   const admin = kafka.admin()
   await admin.connect()
+  const specs = topicSpecs({ prefix, partitions, replicationFactor: 1 }, schedule.map(durationOf))
+  const { events, tierOf } = topics
+  await useTopics(
+    { brokers: stage.brokers, producer },
+    specs.filter(({ name }) => name === events || tierOf(name) !== undefined),
+  )
   const append = createAppend(producer, topics.events)
   let next = 0
 
@@ -124,7 +131,6 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
     },
     async close() {
       await producer.stop()
-      const specs = topicSpecs({ prefix, partitions, replicationFactor: 1 }, schedule.map(durationOf))
       await admin.deleteTopics({ topics: specs.map(({ name }) => name) })
       await admin.disconnect()
     },
