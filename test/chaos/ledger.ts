@@ -126,9 +126,6 @@ export class Ledger {
   ): Promise<number | undefined> {
     const missing = new Set(keys)
     let last = from
-    const cross = (delivery: Delivery): void => {
-      if (delivery.at >= from && missing.delete(keyOf(delivery) ?? '')) last = Math.max(last, delivery.at)
-    }
     if (missing.size === 0) return last
     return new Promise(resolve => {
       const done = (moment: number | undefined): void => {
@@ -138,7 +135,8 @@ export class Ledger {
       }
       const timer = setTimeout(done, patienceMs, undefined)
       const look: Listener = delivery => {
-        cross(delivery)
+        if (delivery.at < from || !missing.delete(keyOf(delivery) ?? '')) return
+        last = Math.max(last, delivery.at)
         if (missing.size === 0) done(last)
       }
       this.#listeners.add(look)
