@@ -70,9 +70,9 @@ export class Lane<Item> {
 
   /**
    * Takes every waiting item that is such out of the lane, those of one key in their order. The next one that stays behind one that was
-   * ready becomes ready in its place.
+   * ready becomes ready in its place. `most`: of the keys that come after so many items none is begun; one that is begun leaves whole.
    */
-  takeOut(isSuch: (item: Item) => boolean): readonly Item[] {
+  takeOut(isSuch: (item: Item) => boolean, most = Number.POSITIVE_INFINITY): readonly Item[] {
     const out: Item[] = []
     const keeps = (item: Item): boolean => {
       const isOut = isSuch(item)
@@ -82,10 +82,11 @@ export class Lane<Item> {
     const ready = this.#ready
     this.#ready = new Fifo()
     for (const waiting of ready) {
-      if (keeps(waiting.item)) this.#ready.push(waiting)
+      if (out.length >= most || keeps(waiting.item)) this.#ready.push(waiting)
       else this.#succeed(waiting.key, keeps)
     }
-    for (const [key, behind] of this.#busy) if (behind !== undefined) this.#busy.set(key, kept(behind, keeps))
+    for (const [key, behind] of this.#busy)
+      if (behind !== undefined && out.length < most) this.#busy.set(key, kept(behind, keeps))
     this.#queued -= out.length
     return out
   }

@@ -1,4 +1,3 @@
-import { longestWaitMs } from '../../core/delivery/backlog.ts'
 import {
   type Attempt,
   beforeAttempt,
@@ -27,10 +26,9 @@ import type { MakeAttempt } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
 import { createFollowUp } from './follow-up.ts'
 import { type DestinationLane, Lanes } from './lanes.ts'
-import { createPump, mostInTurn, type Step } from './pump.ts'
+import { createPump, type Step } from './pump.ts'
+import { Relief } from './relief.ts'
 import type { Settle } from './settle.ts'
-
-const watchEvery = durationMs(longestWaitMs / 4)
 
 interface Deps {
   readonly routing: () => Routing
@@ -53,11 +51,10 @@ export class Dispatcher {
   readonly #lanes = new Lanes()
   /** Taken from their lanes and not to be started for now, in order; their keys hold back who comes after them. */
   #held: Delivery[] = []
-  /** Partitions at their limits that are looked at again. */
-  readonly #watched = new Set<Shard>()
   #isOpen = true
   #underWay = 0
   readonly #logAttempt: LogAttempt
+  readonly #relief: Relief
   /** Starts what may be started. */
   readonly pump: () => void
   /** A call or a delivery has ended: a place is free for whoever waited for one, or the next one of a key is ready. */
@@ -69,8 +66,11 @@ export class Dispatcher {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#logAttempt = createAttemptLog(deps)
-    this.pump = createPump(deps.clock, () => this.#startNext())
-    this.goOn = createFollowUp(deps.clock, ends => {
+    const { clock } = deps
+    const moveOn = (delivery: Delivery): void => this.#moveOn(delivery)
+    this.#relief = new Relief({ clock, lanes: this.#lanes, moveOn, isOpen: () => this.#isOpen })
+    this.pump = createPump(clock, () => this.#startNext())
+    this.goOn = createFollowUp(clock, ends => {
       this.#lanes.unblock(ends)
       this.pump()
     })
@@ -93,7 +93,7 @@ export class Dispatcher {
     if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
     else if (delivery.of.shard.mayStart && marks.isCurrent()) this.#start(delivery)
     else this.#held.push(delivery)
-    return places.inFlight > before ? 'called' : 'put_off'
+    return places.inFlight > before ? 'called' : 'other'
   }
 
   /**
@@ -108,40 +108,9 @@ export class Dispatcher {
     this.pump()
   }
 
-  /**
-   * A partition has reached its limits. Lanes that are slower than what comes, while others have records there too, move their part of
-   * it on to a retry topic; else the partition waits, which holds up nobody but that lane.
-   */
+  /** What a partition that has reached its limits holds of slow lanes moves on. */
   relieve(shard: Shard): void {
-    if (!shard.mayStart || !shard.holds('backlog')) return
-    if (!this.#watched.has(shard)) {
-      this.#lanes.findSlow(this.#deps.clock.monotonic())
-      this.#watch(shard)
-    }
-    this.#moveSlow(shard)
-  }
-
-  /** As long as much of it waits, also of what has come meanwhile. */
-  #moveSlow(shard: Shard): void {
-    if (!this.#isOpen || shard.revoked || !shard.mayStart) return
-    let left = mostInTurn
-    for (const lane of this.#lanes.slow) {
-      if (!shard.hasOthersThan(lane.destination)) continue
-      for (const delivery of this.#lanes.takeOut(lane, shard, left)) {
-        this.#moveOn(delivery)
-        left--
-      }
-      if (left === 0) return void this.#deps.clock.soon(() => this.#moveSlow(shard))
-    }
-  }
-
-  /** Nothing tells when a wait becomes too long: looks again for as long as the partition is at its limits. */
-  #watch(shard: Shard): void {
-    this.#watched.add(shard)
-    this.#deps.clock.after(watchEvery, () => {
-      this.#watched.delete(shard)
-      if (this.#isOpen && !shard.revoked) this.relieve(shard)
-    })
+    this.#relief.relieve(shard)
   }
 
   /** Starts no attempt from now on. */

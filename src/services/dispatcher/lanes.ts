@@ -110,10 +110,9 @@ export class Lanes {
     return this.#slow
   }
 
-  /** Takes what waits in a lane for this shard out of it, in order: so much at most. */
+  /** Takes what waits in a lane for this shard out of it, in order: `most`, and what that leaves of its last key. */
   takeOut(lane: DestinationLane, shard: Shard, most: number): readonly Delivery[] {
-    let left = most
-    return lane.queue.takeOut(({ of }) => of.shard === shard && left-- > 0)
+    return lane.queue.takeOut(({ of }) => of.shard === shard, most)
   }
 
   #block(lane: DestinationLane): void {

@@ -25,7 +25,14 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('push' as const), key, group: fc.nat(2) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('take' as const), putBack: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('ended' as const), which: fc.nat() }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('takeOut' as const), group: fc.nat(2) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('takeOut' as const),
+      group: fc.nat(2),
+      most: fc.constantFrom(1, 2, 5, 100),
+    }),
+  },
 )
 
 describe('Lane', () => {
@@ -57,12 +64,17 @@ describe('Lane', () => {
             if (item !== undefined) lane.ended(item.key)
           } else {
             const isSuch = (item: Item): boolean => item.group === each.group
-            const expected = oracle.waiting.filter(isSuch)
-            const out = lane.takeOut(isSuch)
-            expect(new Set(out)).toEqual(new Set(expected))
-            for (const same of ['a', 'b', 'c'])
-              expect(out.filter(item => item.key === same)).toEqual(expected.filter(item => item.key === same))
-            oracle.waiting = oracle.waiting.filter(item => !isSuch(item))
+            const all = oracle.waiting.filter(isSuch)
+            const out = lane.takeOut(isSuch, each.most)
+            expect(all).toEqual(expect.arrayContaining([...out]))
+            expect(out.length).toBeGreaterThanOrEqual(Math.min(each.most, all.length))
+            for (const same of ['a', 'b', 'c']) {
+              const [own, whole] = [out, all].map(items => items.filter(item => item.key === same))
+              if (own!.length > 0) expect(own).toEqual(whole)
+            }
+            // Only the last key may leave more.
+            expect(out.slice(each.most).every(({ key }) => key === out.at(-1)?.key)).toBe(true)
+            oracle.waiting = oracle.waiting.filter(item => !out.includes(item))
           }
           expect(lane.queued).toBe(oracle.waiting.length)
           if (lane.ready > 0) expect(oracle.waiting.filter(item => oracle.isReady(item))).toContain(lane.oldest)

@@ -1,0 +1,87 @@
+import { longestWaitMs } from '../../core/delivery/backlog.ts'
+import type { Clock } from '../../core/ports.ts'
+import { durationMs } from '../../core/units.ts'
+import type { Shard } from '../partitions/shard.ts'
+import type { Delivery } from './delivery.ts'
+import type { Lanes } from './lanes.ts'
+import { mostInTurn } from './pump.ts'
+
+const watchEvery = durationMs(longestWaitMs / 4)
+
+interface Deps {
+  readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
+  readonly lanes: Pick<Lanes, 'findSlow' | 'slow' | 'takeOut'>
+  /** Moves a delivery that waited to a retry topic. */
+  readonly moveOn: (delivery: Delivery) => void
+  readonly isOpen: () => boolean
+}
+
+/**
+ * For partitions that have reached their limits. Lanes that are slower than what comes, while others have records there too, move their part
+ * of it on to a retry topic; else the partition waits, which holds up nobody but that lane.
+ */
+export class Relief {
+  readonly #deps: Deps
+  /** Partitions at their limits that are looked at again. */
+  readonly #watched = new Set<Shard>()
+  /** Partitions of which slow lanes have more than what one turn moves. */
+  readonly #moving = new Set<Shard>()
+  #isDue = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** A partition may have reached its limits. */
+  relieve(shard: Shard): void {
+    if (!shard.holds('backlog')) return
+    if (!this.#watched.has(shard)) {
+      this.#deps.lanes.findSlow(this.#deps.clock.monotonic())
+      this.#watch(shard)
+    }
+    this.#moving.add(shard)
+    if (!this.#isDue) this.#move()
+  }
+
+  /** Nothing tells when a wait becomes too long: looks again for as long as the partition is at its limits. */
+  #watch(shard: Shard): void {
+    this.#watched.add(shard)
+    this.#deps.clock.after(watchEvery, () => {
+      this.#watched.delete(shard)
+      if (this.#deps.isOpen() && !shard.revoked) this.relieve(shard)
+    })
+  }
+
+  /** So much in one turn of the event loop, of all partitions together; what has come for a slow lane meanwhile goes too. */
+  #move(): void {
+    let left = mostInTurn
+    for (const shard of this.#moving) {
+      left -= this.#moveOf(shard, left)
+      if (left <= 0) return this.#moveSoon()
+      this.#moving.delete(shard)
+    }
+  }
+
+  #moveSoon(): void {
+    this.#isDue = true
+    this.#deps.clock.soon(() => {
+      this.#isDue = false
+      this.#move()
+    })
+  }
+
+  /** Returns how many it has moved. */
+  #moveOf(shard: Shard, most: number): number {
+    const { lanes, moveOn, isOpen } = this.#deps
+    let moved = 0
+    if (!isOpen() || shard.revoked || !shard.mayStart) return moved
+    for (const lane of lanes.slow) {
+      if (moved >= most) break
+      if (!shard.hasOthersThan(lane.destination)) continue
+      const out = lanes.takeOut(lane, shard, most - moved)
+      for (const delivery of out) moveOn(delivery)
+      moved += out.length
+    }
+    return moved
+  }
+}
