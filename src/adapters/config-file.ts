@@ -31,7 +31,9 @@ export interface Loaded {
   readonly look: Look
 }
 
-export type LoadResult = Loaded | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+export type LoadResult =
+  | Loaded
+  | { readonly kind: 'refused'; readonly problems: readonly Problem[]; readonly look: Look }
 
 /** `FILE:LINE:COL: path: message (hint)` */
 export function formatProblem({ file, line, column, path, message, hint }: Problem): string {
@@ -39,14 +41,10 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 }
 
 /** Reads a configuration with all files that it names. Everything that is wrong is told at once; never rejects for it. */
-export function loadConfigFile(path: string, env: Environment): Promise<LoadResult> {
-  return loadThrough(createLook(), path, env)
-}
-
-/** `loadConfigFile` by a look of the caller's, which knows what was read also of a configuration that is refused. */
-export async function loadThrough(look: Look, path: string, env: Environment): Promise<LoadResult> {
+export async function loadConfigFile(path: string, env: Environment): Promise<LoadResult> {
+  const look = createLook()
   const gathered = await gather(look, path, env)
-  if (gathered.input === undefined) return refused(gathered.problems, gathered.files)
+  if (gathered.input === undefined) return { ...refused(gathered.problems, gathered.files), look }
   const substituted = gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const)
   const draft = draftFrom(gathered.input, new Map(substituted))
   const contents = new Map<string, FileContent>()
@@ -57,7 +55,7 @@ export async function loadThrough(look: Look, path: string, env: Environment): P
   const found = result.kind === 'refused' ? result.problems.map(gathered.locate) : []
   const problems = [...gathered.problems, ...found.filter(problem => !toldAlready(problem, gathered))]
   return result.kind === 'refused' || problems.length > 0
-    ? refused(problems, gathered.files)
+    ? { ...refused(problems, gathered.files), look }
     : { kind: 'loaded', settings: result.settings, look }
 }
 
@@ -67,12 +65,12 @@ function toldAlready({ at }: LocatedProblem, { problems, input }: Gathered): boo
 }
 
 /** In the order of the files and of their lines. */
-function refused(problems: readonly LocatedProblem[], files: readonly string[]): LoadResult {
+function refused(problems: readonly LocatedProblem[], files: readonly string[]) {
   const sorted = problems.toSorted(
     (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
   )
   return {
-    kind: 'refused',
+    kind: 'refused' as const,
     problems: sorted.map(({ file, line, column, path, message, hint }) => ({
       file,
       line,

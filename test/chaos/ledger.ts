@@ -120,13 +120,26 @@ export class Ledger {
    * Resolves with the moment at which each of `keys` has been seen, among the deliveries since `from` and those to come; undefined when that
    * is not so after `patienceMs` from now.
    */
-  async seen(
-    keys: ReadonlySet<string>,
+  seen(keys: ReadonlySet<string>, awaited: Awaited & { readonly patienceMs: number }): Promise<number | undefined> {
+    return this.#seen(new Set(keys), awaited)
+  }
+
+  /** Takes what it sees out of `missing`. */
+  async #seen(
+    missing: Set<string>,
     { from, patienceMs, keyOf }: Awaited & { readonly patienceMs: number },
   ): Promise<number | undefined> {
-    const missing = new Set(keys)
     let last = from
     if (missing.size === 0) return last
+    const isLast = (delivery: Delivery): boolean => {
+      if (delivery.at >= from && missing.delete(keyOf(delivery) ?? '')) last = delivery.at
+      return missing.size === 0
+    }
+    let shown = 0
+    for (const delivery of this.deliveries) {
+      if (isLast(delivery)) return last
+      if (++shown % stepItems === 0) await setImmediate()
+    }
     return new Promise(resolve => {
       const done = (moment: number | undefined): void => {
         clearTimeout(timer)
@@ -134,44 +147,32 @@ export class Ledger {
         resolve(moment)
       }
       const timer = setTimeout(done, patienceMs, undefined)
-      const look: Listener = delivery => {
-        if (delivery.at < from || !missing.delete(keyOf(delivery) ?? '')) return
-        last = Math.max(last, delivery.at)
-        if (missing.size === 0) done(last)
-      }
+      const look: Listener = delivery => void (isLast(delivery) && done(last))
       this.#listeners.add(look)
-      void inSteps(this.deliveries, look)
     })
   }
 
   /** Resolves when every acknowledged event that was not refused is delivered to all of `destinations`, or after `patienceMs`. Nothing more may be sent. */
   async settled(destinations: readonly string[], patienceMs: number): Promise<void> {
     const targets = new Set<string>()
-    await inSteps(this.sent.values(), ({ id, acknowledgedAt }) => {
-      if (acknowledgedAt === undefined) return
-      for (const destination of destinations) targets.add(targetOf({ id, destination }))
-    })
-    await inSteps(this.calls, call => {
+    let shown = 0
+    for (const { id, acknowledgedAt } of this.sent.values()) {
+      if (acknowledgedAt !== undefined)
+        for (const destination of destinations) targets.add(targetOf({ id, destination }))
+      if (++shown % stepItems === 0) await setImmediate()
+    }
+    for (const call of this.calls) {
       if (isRefusal(call)) targets.delete(targetOf(call))
-    })
-    await this.seen(targets, { from: 0, patienceMs, keyOf: targetOf })
+      if (++shown % stepItems === 0) await setImmediate()
+    }
+    await this.#seen(targets, { from: 0, patienceMs, keyOf: targetOf })
   }
 }
 
 /**
- * Shows each item, and those that are added meanwhile. The receivers answer on the same thread, and a call has seconds: millions of items
- * would take as long, so that they are let in again and again.
+ * After so many, some 20 ms, others are let in. The receivers answer on the same thread, and a call has seconds: to go through the millions of
+ * a long run in one piece would take as long.
  */
-async function inSteps<Item>(items: Iterable<Item>, show: (item: Item) => void): Promise<void> {
-  let shown = 0
-  for (const item of items) {
-    show(item)
-    shown += 1
-    if (shown % stepItems === 0) await setImmediate()
-  }
-}
-
-/** Some 20 ms. */
 const stepItems = 10_000
 
 export interface Awaited {

@@ -2,9 +2,8 @@ import type { Clock } from '../../core/ports.ts'
 import { changeBetween, type SettingsChange, withLiveOf } from '../../core/settings/change.ts'
 import type { Settings } from '../../core/settings.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
-import { type Loaded, type LoadResult, loadThrough, type Problem } from '../config-file.ts'
+import { type Loaded, type LoadResult, loadConfigFile, type Problem } from '../config-file.ts'
 import type { Environment } from './gather.ts'
-import { createLook, type Look } from './look.ts'
 
 export interface ConfigWatch {
   /** Looks once, now; one look at a time. Tests turn this instead of the clock. */
@@ -14,12 +13,6 @@ export interface ConfigWatch {
 
 /** A change is taken up at the second look that sees it: after at most two of these and the time to read. */
 const defaultInterval = durationMs(1_000)
-
-interface Seen {
-  readonly look: Look
-  readonly result: LoadResult
-  handled: boolean
-}
 
 /**
  * Keeps the live part of the settings at what the files say. It reads and compares contents, which works on every mount
@@ -43,14 +36,13 @@ export function watchConfigFile(watch: {
   const { path, env, start, clock, interval = defaultInterval } = watch
   let current = start.settings
   let told: SettingsChange['needRestart'] = []
-  let seen: Seen = { look: start.look, result: start, handled: true }
+  let seen: { readonly result: LoadResult; handled: boolean } = { result: start, handled: true }
   let checking: Promise<void> | undefined
   let closed = false
 
   async function look(): Promise<void> {
-    if (!(await seen.look.unchanged())) {
-      const fresh = createLook()
-      seen = { look: fresh, result: await loadThrough(fresh, path, env), handled: false }
+    if (!(await seen.result.look.unchanged())) {
+      seen = { result: await loadConfigFile(path, env), handled: false }
     } else if (!seen.handled && !closed) {
       seen.handled = true
       handle(seen.result)
