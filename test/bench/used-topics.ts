@@ -15,14 +15,14 @@ export async function useTopics(
 ): Promise<void> {
   const errors: Error[] = []
   // An entry is made for the batch that comes after so many bytes.
-  for (const _ of ['bytes', 'entry']) {
-    for (const { name, partitions } of topics)
+  for (const _ of ['bytes', 'entry'])
+    for (const { name, partitions } of topics) {
       for (let partition = 0; partition < partitions; partition += 1)
         producer.append(name, { key: null, value: batch, headers: {}, partition }, error => {
           if (error !== undefined) errors.push(error)
         })
-    await producer.flush()
-  }
+      await producer.flush()
+    }
   if (errors.length > 0) throw new AggregateError(errors, 'topics cannot be written to')
   const admin = await createAdminClient(brokers.join(','))
   try {

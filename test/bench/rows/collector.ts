@@ -104,7 +104,7 @@ async function recordsOf({ stage }: Bench, topic: string): Promise<number> {
   await admin.connect()
   const offsets = await admin.fetchTopicOffsets(topic)
   await admin.disconnect()
-  return offsets.reduce((sum, { high }) => sum + Number(high), 0)
+  return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0)
 }
 
 function figuresOf(server: CollectorServer, batchSize: number, runs: readonly Run[]): Figures {

@@ -3,7 +3,7 @@ import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { live, type Passage, quantile, warm } from '../live.ts'
 import { median } from '../statistics.ts'
-import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
+import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
 export interface IsolationPlan {
   readonly destinations: number
@@ -44,60 +44,63 @@ export async function isolationRow(bench: Bench): Promise<Outcome> {
 /** What the healthy ones notice when so many die, in one round. */
 interface Noticed {
   readonly dead: number
-  readonly inTime: number
-  readonly p99: number
-  /** p99 to that of the same round without a dead one. */
-  readonly ratio: number
+  readonly 'in time': number
+  readonly 'p50 ms': number
+  readonly 'p99 ms': number
 }
 
 async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Promise<Outcome> {
   const { destinations, dead } = crowd
-  const figures: Figures[] = []
-  const noticed: Noticed[] = []
-  for (let round = 1; round <= bench.runs; round++) {
-    const measured = await crowdRound(bench, transport, crowd, round)
-    figures.push(...measured.map(each => ({ transport, destinations, round, ...each })))
-    const without = measured.find(each => each.dead === 0)?.['p99 ms'] ?? Number.NaN
-    for (const each of measured)
-      noticed.push({ dead: each.dead, inTime: each['in time'], p99: each['p99 ms'], ratio: each['p99 ms'] / without })
-  }
-  const of = (dying: number): readonly Noticed[] => noticed.filter(each => each.dead === dying)
-  const p99Without = median(of(0).map(({ p99 }) => p99))
+  const rounds: (readonly Noticed[])[] = []
+  for (let round = 1; round <= bench.runs; round++) rounds.push(await crowdRound(bench, transport, crowd, round))
+  /** Of so many dead, a value a round. */
+  const of = (dying: number, what: keyof Noticed): readonly number[] =>
+    rounds.flatMap(round => round.filter(each => each.dead === dying).map(each => each[what]))
+  const without = of(0, 'p99 ms')
   const findings = dead.flatMap((dying): readonly Finding[] => {
     const subject = `hookline ${transport}, ${dying} of ${destinations} dead`
-    const rounds = of(dying)
-    const inTime = Math.min(...rounds.map(each => each.inTime))
-    const p99 = median(rounds.map(each => each.p99))
-    const ratio = median(rounds.map(each => each.ratio))
+    const p99s = of(dying, 'p99 ms')
+    const ratio = median(p99s.map((p99, round) => p99 / (without[round] ?? Number.NaN)))
     return [
-      { subject, what: 'healthy events in time', measured: inTime, ...bars.healthyInTime },
+      {
+        ...{ subject, what: 'healthy events in time', measured: Math.min(...of(dying, 'in time')) },
+        ...bars.healthyInTime,
+      },
       // The bar in milliseconds is that of one dead among ten.
       {
-        ...{ subject, what: 'p99 of healthy events', unit: 'ms', measured: p99 },
+        ...{ subject, what: 'p99 of healthy events', unit: 'ms', measured: median(p99s) },
         ...(destinations === 10 && bars.isolatedP99),
       },
       {
         ...{ subject, what: 'p99 of that without a dead one', measured: ratio },
-        reference: { name: 'none dead', measured: p99Without, unit: 'ms' },
+        reference: { name: 'none dead', measured: median(without), unit: 'ms' },
         ...bars.isolatedP99Ratio,
       },
     ]
   })
+  const figures = rounds.flatMap((noticed, index) =>
+    noticed.map(each => ({ transport, destinations, round: index + 1, ...each })),
+  )
   return { findings, figures }
 }
 
-async function crowdRound(bench: Bench, transport: string, { destinations, dead, seconds }: Crowd, round: number) {
+async function crowdRound(
+  bench: Bench,
+  transport: string,
+  { destinations, dead, seconds }: Crowd,
+  round: number,
+): Promise<readonly Noticed[]> {
   const plan = { ...load, destinations, seconds: scaledSeconds(bench, seconds) }
   const inOrder = [0, ...dead]
-  const measured = []
+  const noticed: Noticed[] = []
   // A broker gets faster for minutes: who is first in one round is last in the next.
   for (const dying of round % 2 === 1 ? inOrder : inOrder.toReversed()) {
     const passages = await healthyPassages(bench, transport, plan, dying)
     const [inTime, p50, p99] = [inTimeShare(passages), quantile(passages, 0.5), quantile(passages, 0.99)]
     bench.say(`hookline ${transport}: in time ${(inTime * 100).toFixed(2)} %, p99 ${p99.toFixed(1)} ms`)
-    measured.push({ dead: dying, 'in time': inTime, 'p50 ms': p50, 'p99 ms': p99 })
+    noticed.push({ dead: dying, 'in time': inTime, 'p50 ms': p50, 'p99 ms': p99 })
   }
-  return measured
+  return noticed
 }
 
 /** The events of those destinations that always answer, under the load, while the last `dead` ones do not. */
