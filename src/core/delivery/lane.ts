@@ -72,7 +72,7 @@ export class Lane<Item> {
    * Takes every waiting item that is such out of the lane, those of one key in their order. The next one that stays behind one that was
    * ready becomes ready in its place. `most`: of the keys that come after so many items none is begun; one that is begun leaves whole.
    */
-  takeOut(isSuch: (item: Item) => boolean, most = Number.POSITIVE_INFINITY): readonly Item[] {
+  takeOut(isSuch: (item: Item) => boolean, most: number): readonly Item[] {
     const out: Item[] = []
     const keeps = (item: Item): boolean => {
       const isOut = isSuch(item)

@@ -85,15 +85,15 @@ export class Dispatcher {
     this.#lanes.push(delivery)
   }
 
-  #startNext(): Step {
+  #startNext(): ReturnType<Step> {
     const { places, marks } = this.#deps
     const delivery = this.#isOpen && places.processHasRoom ? this.#lanes.take(this.#hasShare) : undefined
-    if (delivery === undefined) return 'none'
+    if (delivery === undefined) return undefined
     const before = places.inFlight
     if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
     else if (delivery.of.shard.mayStart && marks.isCurrent()) this.#start(delivery)
     else this.#held.push(delivery)
-    return places.inFlight > before ? 'called' : 'other'
+    return places.inFlight > before ? 0 : 1
   }
 
   /**

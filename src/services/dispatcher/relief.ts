@@ -4,7 +4,7 @@ import { durationMs } from '../../core/units.ts'
 import type { Shard } from '../partitions/shard.ts'
 import type { Delivery } from './delivery.ts'
 import type { Lanes } from './lanes.ts'
-import { mostInTurn } from './pump.ts'
+import { createPump, type Step } from './pump.ts'
 
 const watchEvery = durationMs(longestWaitMs / 4)
 
@@ -26,10 +26,11 @@ export class Relief {
   readonly #watched = new Set<Shard>()
   /** Partitions of which slow lanes have more than what one turn moves. */
   readonly #moving = new Set<Shard>()
-  #isDue = false
+  readonly #move: () => void
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#move = createPump(deps.clock, left => this.#moveNext(left))
   }
 
   /** A partition may have reached its limits. */
@@ -40,7 +41,7 @@ export class Relief {
       this.#watch(shard)
     }
     this.#moving.add(shard)
-    if (!this.#isDue) this.#move()
+    this.#move()
   }
 
   /** Nothing tells when a wait becomes too long: looks again for as long as the partition is at its limits. */
@@ -52,22 +53,13 @@ export class Relief {
     })
   }
 
-  /** So much in one turn of the event loop, of all partitions together; what has come for a slow lane meanwhile goes too. */
-  #move(): void {
-    let left = mostInTurn
-    for (const shard of this.#moving) {
-      left -= this.#moveOf(shard, left)
-      if (left <= 0) return this.#moveSoon()
-      this.#moving.delete(shard)
-    }
-  }
-
-  #moveSoon(): void {
-    this.#isDue = true
-    this.#deps.clock.soon(() => {
-      this.#isDue = false
-      this.#move()
-    })
+  /** Of the partition that has waited longest; what has come for a slow lane meanwhile goes too. */
+  #moveNext(left: number): ReturnType<Step> {
+    const [shard] = this.#moving
+    if (shard === undefined) return undefined
+    const moved = this.#moveOf(shard, left)
+    if (moved < left) this.#moving.delete(shard)
+    return moved
   }
 
   /** Returns how many it has moved. */
