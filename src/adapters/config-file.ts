@@ -44,7 +44,7 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 export async function loadConfigFile(path: string, env: Environment): Promise<LoadResult> {
   const look = createLook()
   const gathered = await gather(look, path, env)
-  if (gathered.input === undefined) return { ...refused(gathered.problems, gathered.files), look }
+  if (gathered.input === undefined) return refused(gathered.problems, gathered.files, look)
   const substituted = gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const)
   const draft = draftFrom(gathered.input, new Map(substituted))
   const contents = new Map<string, FileContent>()
@@ -55,7 +55,7 @@ export async function loadConfigFile(path: string, env: Environment): Promise<Lo
   const found = result.kind === 'refused' ? result.problems.map(gathered.locate) : []
   const problems = [...gathered.problems, ...found.filter(problem => !toldAlready(problem, gathered))]
   return result.kind === 'refused' || problems.length > 0
-    ? { ...refused(problems, gathered.files), look }
+    ? refused(problems, gathered.files, look)
     : { kind: 'loaded', settings: result.settings, look }
 }
 
@@ -65,12 +65,13 @@ function toldAlready({ at }: LocatedProblem, { problems, input }: Gathered): boo
 }
 
 /** In the order of the files and of their lines. */
-function refused(problems: readonly LocatedProblem[], files: readonly string[]) {
+function refused(problems: readonly LocatedProblem[], files: readonly string[], look: Look): LoadResult {
   const sorted = problems.toSorted(
     (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
   )
   return {
-    kind: 'refused' as const,
+    kind: 'refused',
+    look,
     problems: sorted.map(({ file, line, column, path, message, hint }) => ({
       file,
       line,

@@ -27,8 +27,7 @@ let installation: InstalledConfiguration
 let start: Loaded
 beforeAll(async () => {
   installation = await installed(original)
-  const loaded = await loadConfigFile(installation.path, environment)
-  if (loaded.kind === 'loaded') start = loaded
+  start = (await loadConfigFile(installation.path, environment)) as Loaded
 })
 
 /** A running process as far as its configuration goes: the real watch of the file, and what the real `run` does with what it sees. */

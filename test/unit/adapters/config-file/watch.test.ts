@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../../src/adapters/clock.ts'
 import { type ConfigWatch, watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
-import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file.ts'
+import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file.ts'
 import type { Settings } from '../../../../src/core/settings.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { createAuthority } from '../../../support/certificates.ts'
@@ -141,26 +141,12 @@ describe('a change is taken up', () => {
   })
 })
 
-it('what was read at the start is not read once more: that would hold up a process that has just begun', async () => {
-  const { path, clock, loaded } = await watched()
+/** What a watch tells that begins with `start`. */
+async function toldSince(
+  start: Loaded,
+  { path, clock }: { path: string; clock: ManualClock },
+): Promise<readonly string[]> {
   const seen: string[] = []
-  const watch = watchConfigFile({
-    ...{ path, env: {}, clock },
-    // What the file does not say would be a change, if it were read.
-    start: { ...loaded, settings: { ...loaded.settings, sources: [] } },
-    onChange: (_, { live }) => seen.push(...live),
-    onRefused: () => seen.push('refused'),
-  })
-  watches.push(watch)
-  await watch.check()
-  await watch.check()
-  expect(seen).toEqual([])
-})
-
-it('a change between the start and the first look is taken up', async () => {
-  const { path, write, loaded: start, clock } = await watched()
-  const seen: string[] = []
-  await write('hookline.yaml', config({ source: 'app' }))
   const watch = watchConfigFile({
     ...{ path, env: {}, clock, start },
     onChange: (_, { live }) => seen.push(...live),
@@ -169,7 +155,20 @@ it('a change between the start and the first look is taken up', async () => {
   watches.push(watch)
   await watch.check()
   await watch.check()
-  expect(seen).toEqual(['sources'])
+  return seen
+}
+
+it('what was read at the start is not read once more: that would hold up a process that has just begun', async () => {
+  const { loaded, ...place } = await watched()
+  // What the file does not say would be a change, if it were read.
+  const start = { ...loaded, settings: { ...loaded.settings, sources: [] } }
+  expect(await toldSince(start, place)).toEqual([])
+})
+
+it('a change between the start and the first look is taken up', async () => {
+  const { loaded, write, ...place } = await watched()
+  await write('hookline.yaml', config({ source: 'app' }))
+  expect(await toldSince(loaded, place)).toEqual(['sources'])
 })
 
 describe('nothing is taken up', () => {
