@@ -9,10 +9,11 @@ import { createProducer } from '../../src/adapters/kafka/producer.ts'
 import { createReader } from '../../src/adapters/kafka/reader.ts'
 import { createRegistry } from '../../src/adapters/registry.ts'
 import { paced } from '../../src/app/produce/pace.ts'
-import type { LogProducer, LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
+import type { LogRecord } from '../../src/core/ports.ts'
 import { type TopicNames, topicNames, topicSpecs } from '../../src/core/topics.ts'
 import { durationMs, parseDuration } from '../../src/core/units.ts'
 import { silent } from '../support/silent-logger.ts'
+import { createAppend } from './append.ts'
 import { createEvents, numberIn } from './events.ts'
 import type { Stage } from './stage.ts'
 import { useTopics } from './used-topics.ts'
@@ -50,9 +51,6 @@ export interface InstallationOptions {
   /** Of each topic; 12. */
   readonly partitions?: number
 }
-
-/** Appended and not acknowledged at once: enough for full batches, few enough for a small heap. */
-const mostWaiting = 20_000
 
 export async function createInstallation(stage: Stage, options: InstallationOptions = {}): Promise<Installation> {
   const prefix = `bench-${randomUUID().slice(0, 8)}`
@@ -146,33 +144,6 @@ async function applyTopics(file: string, tries = 1): Promise<void> {
   } catch (error) {
     if (tries === mostTries || !String(error).includes('does not host this topic-partition')) throw error
     await applyTopics(file, tries + 1)
-  }
-}
-
-/** Hands records to the producer, never too many at once. Both reject when Kafka did not take one. */
-function createAppend(producer: LogProducer, topic: string) {
-  let waiting = 0
-  let failure: Error | undefined
-  let room: (() => void) | undefined
-  const refuse = (): void => {
-    if (failure !== undefined) throw new Error(`events cannot be appended: ${failure.message}`, { cause: failure })
-  }
-  return {
-    async one(record: OutgoingRecord): Promise<void> {
-      producer.append(topic, record, error => {
-        failure ??= error
-        if (--waiting <= mostWaiting / 2) room?.()
-      })
-      if (++waiting < mostWaiting) return
-      await new Promise<void>(resolve => {
-        room = resolve
-      })
-      refuse()
-    },
-    async all(): Promise<void> {
-      await producer.flush()
-      refuse()
-    },
   }
 }
 

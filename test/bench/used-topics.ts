@@ -1,5 +1,6 @@
 import type { LogProducer } from '../../src/core/ports.ts'
 import { createAdminClient } from '../support/kafka-admin.ts'
+import { createAppend } from './append.ts'
 
 /** More than lies between two entries of a partition's index. */
 const batch = Buffer.alloc(5_000)
@@ -13,17 +14,14 @@ export async function useTopics(
   { brokers, producer }: { readonly brokers: readonly string[]; readonly producer: LogProducer },
   topics: readonly { readonly name: string; readonly partitions: number }[],
 ): Promise<void> {
-  const errors: Error[] = []
   // An entry is made for the batch that comes after so many bytes.
   for (const _ of ['bytes', 'entry'])
     for (const { name, partitions } of topics) {
+      const append = createAppend(producer, name)
       for (let partition = 0; partition < partitions; partition += 1)
-        producer.append(name, { key: null, value: batch, headers: {}, partition }, error => {
-          if (error !== undefined) errors.push(error)
-        })
-      await producer.flush()
+        await append.one({ key: null, value: batch, headers: {}, partition })
+      await append.all()
     }
-  if (errors.length > 0) throw new AggregateError(errors, 'topics cannot be written to')
   const admin = await createAdminClient(brokers.join(','))
   try {
     for (const { name, partitions } of topics) await admin.deleteRecords(name, [...Array(partitions).keys()])
