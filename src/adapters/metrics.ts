@@ -8,7 +8,9 @@ import {
   metricSpecs,
   type TracedHistogram,
 } from '../core/metrics.ts'
+import { Buckets } from './metrics/buckets.ts'
 import { Exemplars } from './metrics/exemplars.ts'
+import { type Shown, textFormat } from './metrics/format.ts'
 import { openMetricsOf, openMetricsType } from './metrics/open-metrics.ts'
 import { bounded, foldingLabels, SeriesBudget } from './metrics/series.ts'
 import { Tally } from './metrics/tally.ts'
@@ -36,13 +38,12 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   const registry = new prom.Registry()
   prom.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
   const refreshers: (() => void)[] = []
-  const tallies: Tally[] = []
-  const exemplars: Exemplars[] = []
+  const own: Shown[] = []
   const budget = new SeriesBudget(() => metrics.seriesFolded.inc({}))
   const create = ([key, spec]: [string, MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>]) =>
-    [key, createInstrument(spec, { registry, budget, tallies, exemplars, wall })] as const
+    [key, createInstrument(spec, { registry, budget, own, wall })] as const
   const metrics = Object.fromEntries(Object.entries(metricSpecs).map(create)) as unknown as Metrics
-  /** All but the tallies. */
+  /** All that does not show itself. */
   const rest = (): Promise<string> => {
     for (const refresh of refreshers) refresh()
     metrics.series.set({}, budget.used)
@@ -51,10 +52,10 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   return {
     metrics,
     contentType: registry.contentType,
-    text: async () => [await rest(), ...tallies.map(tally => tally.text())].join('\n'),
+    text: async () => [await rest(), ...own.map(shown => shown.text(textFormat))].join('\n'),
     openMetrics: {
       contentType: openMetricsType,
-      text: async () => openMetricsOf(await rest(), new Map(exemplars.flatMap(each => each.behind())), tallies),
+      text: async () => openMetricsOf(await rest(), own),
     },
     onCollect: refresh => {
       refreshers.push(refresh)
@@ -65,15 +66,14 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
 interface Surroundings {
   readonly registry: prom.Registry
   readonly budget: SeriesBudget
-  /** Those made so far, for the exposition. */
-  readonly tallies: Tally[]
-  readonly exemplars: Exemplars[]
+  /** Those made so far that show themselves, for the exposition. */
+  readonly own: Shown[]
   readonly wall: () => number
 }
 
 function createInstrument(
   spec: MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>,
-  { registry, budget, tallies, exemplars, wall }: Surroundings,
+  { registry, budget, own, wall }: Surroundings,
 ): Counter<LabelSet> | Gauge<LabelSet> | Histogram<LabelSet> | TracedHistogram<LabelSet> {
   const { kind, name, help, labels } = spec
   const labelNames = Object.keys(labels)
@@ -84,7 +84,7 @@ function createInstrument(
       const tally = new Tally({ name, help, names: labelNames, folding, budget })
       // There from the start, as 0: a rule sees no increase in what appears as more than that.
       for (const known of closedLabels(labels)) tally.inc(known, 0)
-      tallies.push(tally)
+      own.push(tally)
       return tally
     }
     case 'gauge': {
@@ -92,29 +92,13 @@ function createInstrument(
       return folding.length === 0 ? gauge : bounded(gauge, labelNames, budget)
     }
     case 'histogram': {
-      const histogram = new prom.Histogram({ ...options, buckets: [...spec.buckets] })
-      if (labelNames.length > 0) return histogram
-      const only = histogram.labels()
-      if (!spec.exemplar) return plain(only)
-      const kept = new Exemplars({ name, bounds: spec.buckets, wall })
-      exemplars.push(kept)
-      return traced(only, kept)
+      if (labelNames.length > 0)
+        throw new Error(`${name}: histograms have no labels here, for ten series each are enough`)
+      const kept = spec.exemplar && new Exemplars(wall)
+      const buckets = new Buckets({ name, help, bounds: spec.buckets, exemplars: kept })
+      own.push(buckets)
+      return buckets
     }
-  }
-}
-
-interface OneSeries {
-  observe(value: number): void
-}
-
-const plain = (histogram: OneSeries): Histogram<LabelSet> => ({ observe: (_labels, value) => histogram.observe(value) })
-
-function traced(histogram: OneSeries, exemplars: Exemplars): TracedHistogram<LabelSet> {
-  return {
-    observe(_labels, value, traceId) {
-      histogram.observe(value)
-      if (traceId !== undefined) exemplars.note(value, traceId)
-    },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { LabelSet } from '../../core/metrics/spec.ts'
 import type { Counter } from '../../core/metrics.ts'
+import type { Format, Shown } from './format.ts'
 import { foldings, type Labels, type SeriesBudget } from './series.ts'
 
 interface Branch {
@@ -23,15 +24,11 @@ interface Deps {
   readonly budget: SeriesBudget
 }
 
-/** The two lines that say what a metric is. */
-export type HeadOf = (name: string, help: string, type: string) => string
-const textHead: HeadOf = (name, help, type) => `# HELP ${name} ${help}\n# TYPE ${name} ${type}`
-
 /**
  * A counter that counts and shows by itself. prom-client makes one key of all labels at every call, which on the way of every delivery costs
  * more than what is counted there; and for thousands of series its exposition holds the event loop ten times as long.
  */
-export class Tally implements Counter<LabelSet> {
+export class Tally implements Counter<LabelSet>, Shown {
   readonly #deps: Deps
   /** By the value of the first label, of those by that of the second one, … */
   readonly #root: Branch = { count: undefined, branches: new Map() }
@@ -47,8 +44,7 @@ export class Tally implements Counter<LabelSet> {
     branch.count.total += by
   }
 
-  /** In Prometheus' text format, which other formats differ from by the head. */
-  text(headOf: HeadOf = textHead): string {
+  text({ head: headOf }: Format): string {
     const { name, help } = this.#deps
     const lines = this.#counts.map(({ head, total }) => `${head} ${total}\n`)
     return `${headOf(name, help, 'counter')}\n${lines.join('')}`

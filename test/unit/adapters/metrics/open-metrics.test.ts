@@ -116,7 +116,7 @@ describe('OpenMetrics', () => {
   })
 
   it('escapes quotation marks in what is said of a metric', () => {
-    expect(openMetricsOf('# HELP a_total Said "so".\n# TYPE a_total counter\na_total 1\n', new Map())).toBe(
+    expect(openMetricsOf('# HELP a_total Said "so".\n# TYPE a_total counter\na_total 1\n')).toBe(
       '# HELP a Said \\"so\\".\n# TYPE a counter\na_total 1\n# EOF\n',
     )
   })
