@@ -7,12 +7,25 @@ import type { DeliverySettings, Webhook } from '../settings.ts'
 const shareOfFree = 1 / 4
 const shareOfFreeWhenAlone = 7
 
+/** Calls under way. */
+interface Count {
+  calls: number
+}
+
+interface Counts {
+  readonly ofWebhook: Count
+  readonly ofHost: Count
+}
+
 /** How many calls may be under way at once: in the process, for one destination, to one webhook, to one host. Checked when each is taken. */
 export class Places {
   readonly #caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>
-  readonly #byDestination = new Map<string, number>()
-  readonly #byWebhook = new Map<string, number>()
-  readonly #byHost = new Map<string, number>()
+  readonly #byDestination = new Map<string, Count>()
+  /** How many destinations have calls under way. */
+  #busyDestinations = 0
+  readonly #byWebhook = new Map<string, Count>()
+  readonly #byHost = new Map<string, Count>()
+  readonly #known = new WeakMap<Webhook, Counts>()
   #inFlight = 0
 
   constructor(caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>) {
@@ -30,49 +43,53 @@ export class Places {
 
   /** Whether one more call would leave the other destinations their share of the process. */
   hasShare(destination: string): boolean {
-    const own = this.#byDestination.get(destination) ?? 0
-    const others = this.#byDestination.size - (own > 0 ? 1 : 0)
+    const own = this.#byDestination.get(destination)?.calls ?? 0
+    const others = this.#busyDestinations - (own > 0 ? 1 : 0)
     const share = others > 0 ? shareOfFree : shareOfFreeWhenAlone
     return own < share * (this.#caps.maxInFlight - this.#inFlight)
   }
 
   /** Whether this webhook's own caps leave room for one more call. */
   hasRoom(webhook: Webhook): boolean {
-    return (
-      (this.#byWebhook.get(webhook.url) ?? 0) < this.#caps.perWebhook &&
-      (this.#byHost.get(hostOf(webhook)) ?? 0) < this.#caps.perHost
-    )
+    const { ofWebhook, ofHost } = this.#countsOf(webhook)
+    return ofWebhook.calls < this.#caps.perWebhook && ofHost.calls < this.#caps.perHost
   }
 
   take(destination: string, webhook: Webhook): void {
+    const { ofWebhook, ofHost } = this.#countsOf(webhook)
     this.#inFlight++
-    add(this.#byDestination, destination, 1)
-    add(this.#byWebhook, webhook.url, 1)
-    add(this.#byHost, hostOf(webhook), 1)
+    if (countOf(this.#byDestination, destination).calls++ === 0) this.#busyDestinations++
+    ofWebhook.calls++
+    ofHost.calls++
   }
 
   release(destination: string, webhook: Webhook): void {
+    const { ofWebhook, ofHost } = this.#countsOf(webhook)
     this.#inFlight--
-    add(this.#byDestination, destination, -1)
-    add(this.#byWebhook, webhook.url, -1)
-    add(this.#byHost, hostOf(webhook), -1)
+    if (--countOf(this.#byDestination, destination).calls === 0) this.#busyDestinations--
+    ofWebhook.calls--
+    ofHost.calls--
+  }
+
+  /** After a live edit a webhook is another object: what it calls is the same. */
+  #countsOf(webhook: Webhook): Counts {
+    let counts = this.#known.get(webhook)
+    if (counts === undefined) {
+      // Host and port: what shares one server's capacity.
+      const { host } = new URL(webhook.url)
+      counts = { ofWebhook: countOf(this.#byWebhook, webhook.url), ofHost: countOf(this.#byHost, host) }
+      this.#known.set(webhook, counts)
+    }
+    return counts
   }
 }
 
-const hosts = new WeakMap<Webhook, string>()
-
-/** Host and port of a webhook's URL: what shares one server's capacity. */
-function hostOf(webhook: Webhook): string {
-  let host = hosts.get(webhook)
-  if (host === undefined) {
-    host = new URL(webhook.url).host
-    hosts.set(webhook, host)
+/** Keys come from the configuration only, they are few: each has one count for as long as the process lives. */
+function countOf(counts: Map<string, Count>, key: string): Count {
+  let count = counts.get(key)
+  if (count === undefined) {
+    count = { calls: 0 }
+    counts.set(key, count)
   }
-  return host
-}
-
-function add(counts: Map<string, number>, key: string, by: 1 | -1): void {
-  const count = (counts.get(key) ?? 0) + by
-  if (count === 0) counts.delete(key)
-  else counts.set(key, count)
+  return count
 }
