@@ -10,25 +10,38 @@ export interface BacklogLimits {
 
 const mebibyte = 1024 * 1024
 /** For all partitions of a process together: they bound its memory, which is some 3 KB a record beside its bytes. */
-const inProcess = { leastRecords: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 }
+const inProcess = { leastForCalls: 600, leastRecords: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 }
 /** So many records for each call that may be under way: one is called, the other is ready when its place is free. */
 const recordsPerCall = 2
 const inPartition: BacklogLimits = { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 }
 /** With very many partitions: enough to keep calls under way. */
-const least = { records: 50, bytes: mebibyte / 2, dueSoon: 10 }
+const least = { forCalls: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 }
 
-/** The limits of each of `partitions` partitions, in a process that makes `maxInFlight` calls at once. */
-export function backlogLimits(partitions: number, maxInFlight: number): BacklogLimits {
-  const records = Math.max(inProcess.leastRecords, recordsPerCall * maxInFlight)
+/** Of each of so many partitions, in a process that makes `maxInFlight` calls at once: while all gets on, and while something does not (`cloggedMs`). */
+export function backlogLimits(
+  partitions: number,
+  maxInFlight: number,
+): { readonly whileAllGetsOn: BacklogLimits; readonly whileClogged: BacklogLimits } {
+  const forCalls = recordsPerCall * maxInFlight
   const part = (whole: number, most: number, least: number): number =>
     Math.max(least, Math.min(most, Math.floor(whole / Math.max(1, partitions))))
-  return {
-    records: part(records, inPartition.records, least.records),
+  const whileClogged = {
+    records: part(Math.max(inProcess.leastRecords, forCalls), inPartition.records, least.records),
     bytes: part(inProcess.bytes, inPartition.bytes, least.bytes),
     span: inPartition.span,
     dueSoon: part(inProcess.dueSoon, inPartition.dueSoon, least.dueSoon),
   }
+  const records = part(Math.max(inProcess.leastForCalls, forCalls), inPartition.records, least.forCalls)
+  return { whileAllGetsOn: { ...whileClogged, records }, whileClogged }
 }
+
+/**
+ * Milliseconds. While nothing is taken up for so long without being done, no partition looks further ahead than its calls need: what waits only
+ * because all are busy waits better as it was fetched. Taken up it outlives the young objects' space, and makes each delivery a fifth dearer
+ * (docs/decisions/0020). Else what a partition holds is for endpoints that do not get on, and behind it may be something for others: it looks on,
+ * up to its limit.
+ */
+export const cloggedMs = 200
 
 /** Milliseconds. What has waited so long for its call in memory shows a lane that is slower than what comes. */
 export const longestWaitMs = 1_000

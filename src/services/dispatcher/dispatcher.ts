@@ -38,6 +38,8 @@ interface Deps {
   readonly settle: Settle
   readonly marks: Pick<Marks, 'size' | 'stops' | 'isCurrent'>
   readonly clock: Clock
+  /** For how long the oldest of all records that are taken up is not done, in milliseconds. */
+  readonly oldestOpenMs: () => number
   readonly metrics: Metrics
   readonly logger: Logger
   /** Undefined: nobody keeps records of attempts. */
@@ -66,9 +68,9 @@ export class Dispatcher {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#logAttempt = createAttemptLog(deps)
-    const { clock } = deps
+    const { clock, oldestOpenMs } = deps
     const moveOn = (delivery: Delivery): void => this.#moveOn(delivery)
-    this.#relief = new Relief({ clock, lanes: this.#lanes, moveOn, isOpen: () => this.#isOpen })
+    this.#relief = new Relief({ clock, oldestOpenMs, lanes: this.#lanes, moveOn, isOpen: () => this.#isOpen })
     this.pump = createPump(clock, () => this.#startNext())
     this.goOn = createFollowUp(clock, ends => {
       this.#lanes.unblock(ends)
@@ -106,6 +108,11 @@ export class Dispatcher {
     // Each goes before those that were put back already, so that they come out in the order they had.
     for (const delivery of held.reverse()) this.#lanes.restore(delivery)
     this.pump()
+  }
+
+  /** Whether partitions are to look further ahead than their calls need. */
+  get isClogged(): boolean {
+    return this.#relief.isClogged
   }
 
   /** What a partition that has reached its limits holds of slow lanes moves on. */

@@ -1,4 +1,4 @@
-import { longestWaitMs } from '../../core/delivery/backlog.ts'
+import { cloggedMs, longestWaitMs } from '../../core/delivery/backlog.ts'
 import type { Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import type { Shard } from '../partitions/shard.ts'
@@ -6,10 +6,13 @@ import type { Delivery } from './delivery.ts'
 import type { Lanes } from './lanes.ts'
 import { createPump, type Step } from './pump.ts'
 
-const watchEvery = durationMs(longestWaitMs / 4)
+/** How often a partition at its limits is looked at again. */
+const watchEvery = { whileAllGetsOn: durationMs(20), whileClogged: durationMs(longestWaitMs / 4) }
 
 interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
+  /** For how long the oldest of all records that are taken up is not done, in milliseconds. */
+  readonly oldestOpenMs: () => number
   readonly lanes: Pick<Lanes, 'findSlow' | 'slow' | 'takeOut'>
   /** Moves a delivery that waited to a retry topic. */
   readonly moveOn: (delivery: Delivery) => void
@@ -17,7 +20,7 @@ interface Deps {
 }
 
 /**
- * For partitions that have reached their limits. Lanes that are slower than what comes, while others have records there too, move their part
+ * For partitions that have reached their limits. While all that is taken up gets on these are near; else partitions look on. Lanes that are slower than what comes, while others have records there too, move their part
  * of it on to a retry topic; else the partition waits, which holds up nobody but that lane.
  */
 export class Relief {
@@ -27,19 +30,29 @@ export class Relief {
   /** Partitions of which slow lanes have more than what one turn moves. */
   readonly #moving = new Set<Shard>()
   readonly #move: () => void
+  #isClogged = false
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#move = createPump(deps.clock, left => this.#moveNext(left))
   }
 
+  /** Whether something does not get on, as of the last look at a partition that was at its limits. */
+  get isClogged(): boolean {
+    return this.#isClogged
+  }
+
   /** A partition may have reached its limits. */
   relieve(shard: Shard): void {
     if (!shard.holds('backlog')) return
-    if (!this.#watched.has(shard)) {
-      this.#deps.lanes.findSlow(this.#deps.clock.monotonic())
-      this.#watch(shard)
-    }
+    const { clock, lanes, oldestOpenMs } = this.#deps
+    this.#isClogged = oldestOpenMs() >= cloggedMs
+    shard.reconsider()
+    if (!shard.holds('backlog')) return
+    const isWatched = this.#watched.has(shard)
+    if (!isWatched) this.#watch(shard)
+    if (!this.#isClogged) return
+    if (!isWatched) lanes.findSlow(clock.monotonic())
     this.#moving.add(shard)
     this.#move()
   }
@@ -47,7 +60,7 @@ export class Relief {
   /** Nothing tells when a wait becomes too long: looks again for as long as the partition is at its limits. */
   #watch(shard: Shard): void {
     this.#watched.add(shard)
-    this.#deps.clock.after(watchEvery, () => {
+    this.#deps.clock.after(this.#isClogged ? watchEvery.whileClogged : watchEvery.whileAllGetsOn, () => {
       this.#watched.delete(shard)
       if (this.#deps.isOpen() && !shard.revoked) this.relieve(shard)
     })

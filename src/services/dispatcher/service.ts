@@ -76,7 +76,9 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const policy = { schedule: limits.schedule, window: limits.window, tiers: tiersOf(limits.schedule) }
   const makeAttempt = createAttempts({ ...deps, places, onCallEnd: () => dispatcher.goOn() })
   const recordAttempt = deps.attemptProducer && createAttemptRecords({ ...deps, producer: deps.attemptProducer })
-  const dispatcher: Dispatcher = new Dispatcher({ ...deps, policy, places, makeAttempt, settle, recordAttempt })
+  const dispatcher: Dispatcher = new Dispatcher({
+    ...{ ...deps, oldestOpenMs, policy, places, makeAttempt, settle, recordAttempt },
+  })
   marks.onCurrent(() => dispatcher.release())
   const pump = (): void => dispatcher.pump()
   const intake = new Intake({ ...deps, settle, enqueue: delivery => dispatcher.enqueue(delivery), pump })
@@ -84,6 +86,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const taken = {
     clock,
     maxInFlight: limits.maxInFlight,
+    looksOn: () => dispatcher.isClogged,
     onRecord: (record: LogRecord, shard: Shard) => intake.take(record, shard),
     onTakenUp: (shard: Shard) => {
       pump()

@@ -1,4 +1,4 @@
-import { backlogLimits, dueSoonMs } from '../../core/delivery/backlog.ts'
+import { type BacklogLimits, backlogLimits, dueSoonMs } from '../../core/delivery/backlog.ts'
 import type {
   Clock,
   LogConsumer,
@@ -17,6 +17,8 @@ interface Deps {
   readonly clock: Clock
   /** Calls at once in the process. */
   readonly maxInFlight: number
+  /** Whether a partition looks further ahead than its calls need, up to its limits; always, unless it is given. */
+  readonly looksOn?: () => boolean
   /** When a record may be taken up. Undefined: at once (live topics). */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
   /** Before any record of it, which it may hold back. */
@@ -37,12 +39,15 @@ export interface Partitions {
   takeCounts(): FlowCounts
 }
 
+const always = (): boolean => true
+
 const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
 export function createPartitions(deps: Deps): Partitions {
-  const { consumer, clock, maxInFlight, dueAt, onRecord, onTakenUp } = deps
+  const { consumer, clock, maxInFlight, looksOn = always, dueAt, onRecord, onTakenUp } = deps
   const shards = new Map<string, Shard>()
   let limits = backlogLimits(0, maxInFlight)
+  const limitsNow = (): BacklogLimits => (looksOn() ? limits.whileClogged : limits.whileAllGetsOn)
   const flow = new Flow()
 
   function revoke(partition: TopicPartition): void {
@@ -65,7 +70,7 @@ export function createPartitions(deps: Deps): Partitions {
 
   function assign(position: Position): void {
     revoke(position)
-    const shard = new Shard(position, { consumer, limits: () => limits, onFree: takeUp })
+    const shard = new Shard(position, { consumer, limits: limitsNow, onFree: takeUp })
     shards.set(keyOf(position), shard)
     limits = backlogLimits(shards.size, maxInFlight)
     deps.onAssigned?.(shard)
@@ -93,7 +98,7 @@ export function createPartitions(deps: Deps): Partitions {
       const wait = dueAt === undefined ? 0 : dueAt(record) - now
       if (wait > 0) {
         shard.unread.putBack(record)
-        waitUntilDue(deps, shard, wait, limits.dueSoon)
+        waitUntilDue(deps, shard, wait, limits.whileClogged.dueSoon)
       } else if (shard.opened(record)) onRecord(record, shard)
     }
     shard.isTakingUp = false

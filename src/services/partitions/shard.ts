@@ -105,6 +105,11 @@ export class Shard implements TopicPartition {
     if (this.#holds.has('backlog') && !this.#reaches(0.5)) this.unhold('backlog')
   }
 
+  /** The limits may be further away than before. */
+  reconsider(): void {
+    if (this.#holds.has('backlog') && !this.#reaches(1)) this.unhold('backlog')
+  }
+
   routed(record: LogRecord, destination: string): void {
     this.#lastOf.set(destination, record.offset)
   }

@@ -40,6 +40,7 @@ const command = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('learn' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look on' as const), looksOn: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stray' as const), count: fc.nat(10) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('commit' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('revoke' as const) }) },
@@ -53,7 +54,10 @@ const run = fc.record({
   tail: fc.nat(3),
   /** How long after its append a record is due; undefined: at once, without a look. */
   delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
-  /** With 40 others a partition reaches its limits with 50 records and after less than a mebibyte; with 900 ten may wait that are due soon. */
+  /**
+   * With 40 others a partition looks 25 records ahead, and reaches its limits with 50 and after less than a mebibyte; with 900 ten may wait that
+   * are due soon.
+   */
   others: fc.constantFrom(0, 40, 900),
   commands: fc.array(command, { maxLength: 80, size: 'max' }),
 })
@@ -73,6 +77,7 @@ class Both {
   /** Also of assignments before. */
   #waiting: Shard[] = []
   #committed = { offset: 0, metadata: '' }
+  #looksOn = false
 
   constructor({ log, tail, delayMs, others }: Run) {
     let [offset, timestamp] = [-1, Number(this.#clock.now())]
@@ -88,6 +93,7 @@ class Both {
     const dueAt = delayMs === undefined ? undefined : (of: LogRecord) => epochMs(of.timestamp + delayMs)
     this.#partitions = createPartitions({
       ...{ consumer: this.#consumer, clock: this.#clock, maxInFlight, dueAt },
+      looksOn: () => this.#looksOn,
       onRecord: (record, shard) => this.#take(record, shard),
       onTakenUp: () => undefined,
       onRevoked: () => undefined,
@@ -133,6 +139,10 @@ class Both {
       case 'learn':
         for (const shard of this.#waiting.splice(0)) shard.unhold('schema')
         return oracle.learn()
+      case 'look on':
+        this.#looksOn = command.looksOn
+        for (const shard of this.#partitions.shards()) shard.reconsider()
+        return oracle.lookOn(command.looksOn)
       case 'stray':
         return oracle.isNotDue ? consumer.stray(command.count) : undefined
       case 'commit':

@@ -36,6 +36,7 @@ export class ShardOracle {
   #fetched = 0
   #received = 0
   #isAtLimit = false
+  #looksOn = false
   #needsSchema = false
   #dueAt: number | undefined
 
@@ -91,6 +92,14 @@ export class ShardOracle {
     this.#goOn()
   }
 
+  /** The limits are further away, or nearer, from now on. */
+  lookOn(looksOn: boolean): void {
+    this.#looksOn = looksOn
+    if (!this.#isAtLimit || this.#reaches(1)) return
+    this.#isAtLimit = false
+    this.#goOn()
+  }
+
   revoke(): void {
     this.#isAssigned = false
   }
@@ -116,7 +125,8 @@ export class ShardOracle {
   }
 
   get #limits() {
-    return backlogLimits(this.#given.others + 1, this.#given.maxInFlight)
+    const { whileAllGetsOn, whileClogged } = backlogLimits(this.#given.others + 1, this.#given.maxInFlight)
+    return this.#looksOn ? whileClogged : whileAllGetsOn
   }
 
   get #committable(): number {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { cloggedMs } from '../../../../src/core/delivery/backlog.ts'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
 import { trackMessage } from '../../../support/messages.ts'
@@ -28,6 +29,19 @@ async function parkedInTurns(harness: DispatcherHarness, ms: number): Promise<re
   clearImmediate(timer)
   return [...inTurns, parked() - before]
 }
+
+it('records behind those of an endpoint that does not answer are looked for as soon as that is clear', async () => {
+  const harness = await DispatcherHarness.started({
+    destinations: [destination('crm'), destination('erp')],
+    answer: call => (isFor('crm')(call) ? 'never' : ok),
+  })
+  const delivered = (): number => harness.count('deliveries{erp,delivered}')
+  write(harness, 900)
+  await harness.advance(cloggedMs - 1)
+  expect(delivered()).toBeLessThan(700)
+  await harness.advance(50)
+  expect(delivered()).toBe(900)
+})
 
 describe('the breaker of a destination', () => {
   it('opens when most deliveries fail: later ones are deferred without a call, their attempts unused', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { cloggedMs } from '../../../../src/core/delivery/backlog.ts'
 import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
 import type { DestinationLane } from '../../../../src/services/dispatcher/lanes.ts'
 import { Relief } from '../../../../src/services/dispatcher/relief.ts'
@@ -6,7 +7,9 @@ import type { Shard } from '../../../../src/services/partitions/shard.ts'
 
 /** Partitions at their limits, of each of which one slow lane has so much, and turns of the event loop that come when they are told to. */
 function setUp(waiting: readonly number[]) {
-  const shards = waiting.map(() => ({ revoked: false, mayStart: true, holds: () => true, hasOthersThan: () => true }))
+  const shards = waiting.map(() => ({
+    ...{ revoked: false, mayStart: true, holds: () => true, hasOthersThan: () => true, reconsider: () => {} },
+  }))
   const left = new Map<unknown, number>(shards.map((shard, index) => [shard, waiting[index] ?? 0]))
   let turns: (() => void)[] = []
   let moved = 0
@@ -19,6 +22,7 @@ function setUp(waiting: readonly number[]) {
         return () => {}
       },
     },
+    oldestOpenMs: () => 5_000,
     lanes: {
       findSlow: () => {},
       slow: [{ destination: 'slow' } as DestinationLane],
@@ -44,6 +48,47 @@ function setUp(waiting: readonly number[]) {
     },
   }
 }
+
+/** One partition at its limits, which a while ago has taken up the oldest that is not done. */
+function setUpHeld(oldestOpenMs: number) {
+  const given = { oldestOpenMs, reconsidered: 0, looks: [] as number[] }
+  let later = (): void => undefined
+  const relief = new Relief({
+    clock: {
+      monotonic: () => 0,
+      after(delay, run) {
+        given.looks.push(delay)
+        later = run
+        return () => {}
+      },
+      soon: () => () => {},
+    },
+    oldestOpenMs: () => given.oldestOpenMs,
+    lanes: { findSlow: () => {}, slow: [], takeOut: () => [] },
+    moveOn: () => {},
+    isOpen: () => true,
+  })
+  const shard = { revoked: false, mayStart: true, holds: () => true, reconsider: () => given.reconsidered++ }
+  relief.relieve(shard as unknown as Shard)
+  return { given, relief, later: () => later() }
+}
+
+describe('a partition at its limits', () => {
+  it('is to look on only when something does not get on', () => {
+    expect(setUpHeld(cloggedMs - 1).relief.isClogged).toBe(false)
+    expect(setUpHeld(cloggedMs).relief.isClogged).toBe(true)
+  })
+
+  it('is looked at again soon, for nothing may end that tells of it, and then knows better', () => {
+    const { given, relief, later } = setUpHeld(cloggedMs - 1)
+    given.oldestOpenMs = cloggedMs
+    later()
+    expect([relief.isClogged, given.reconsidered, given.looks]).toEqual([true, 2, [20, 250]])
+    given.oldestOpenMs = 0
+    later()
+    expect([relief.isClogged, given.looks]).toEqual([false, [20, 250, 20]])
+  })
+})
 
 describe('what slow lanes move on', () => {
   it('is so much in a turn, of all partitions together', () => {
