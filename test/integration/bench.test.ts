@@ -6,7 +6,7 @@ import { unpinned } from '../bench/pinning.ts'
 import { clientRow } from '../bench/rows/client.ts'
 import { collectorRow, small } from '../bench/rows/collector.ts'
 import { deliveryRow } from '../bench/rows/delivery.ts'
-import { healthyPassages } from '../bench/rows/isolation.ts'
+import { healthyUnderLoad } from '../bench/rows/isolation.ts'
 import type { Bench } from '../bench/rows/row.ts'
 import { openStage, type Stage } from '../bench/stage.ts'
 
@@ -59,8 +59,8 @@ onLinux('the benchmark in small', () => {
     // In the five seconds after which a call is given up, the dead one gets twice as many events as there are places in all.
     const plan = { destinations: 10, perSecond: 250, seconds: 5, inFlight: 64, perWebhook: 64 }
     const transport = bench.transports[0] ?? ''
-    const without = await healthyPassages(bench, transport, plan, 0)
-    const withDead = await healthyPassages(bench, transport, plan, 1)
+    const { passages: without } = await healthyUnderLoad(bench, transport, plan, 0)
+    const { passages: withDead } = await healthyUnderLoad(bench, transport, plan, 1)
     expect(withDead).toHaveLength(1_125)
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
     // Who waits for a place waits for more than two seconds; an undisturbed event takes milliseconds, also where other tests take turns.

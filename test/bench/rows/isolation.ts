@@ -1,7 +1,8 @@
 import { bars, type Finding } from '../bars.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
-import { live, type Passage, quantile, warm } from '../live.ts'
+import { live, meter, type Passage, quantile, warm } from '../live.ts'
+import { type Profiled, profileOf } from '../profile.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
@@ -38,6 +39,7 @@ export async function isolationRow(bench: Bench): Promise<Outcome> {
   return {
     findings: outcomes.flatMap(({ findings }) => findings),
     figures: outcomes.flatMap(({ figures }) => figures),
+    profiles: outcomes.flatMap(({ profiles = [] }) => profiles),
   }
 }
 
@@ -49,13 +51,18 @@ interface Noticed {
   readonly 'p99 ms': number
 }
 
+interface Round {
+  readonly noticed: readonly Noticed[]
+  readonly profiles: readonly Profiled[]
+}
+
 async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Promise<Outcome> {
   const { destinations, dead } = crowd
-  const rounds: (readonly Noticed[])[] = []
+  const rounds: Round[] = []
   for (let round = 1; round <= bench.runs; round++) rounds.push(await crowdRound(bench, transport, crowd, round))
   /** Of so many dead, a value a round. */
   const of = (dying: number, what: keyof Noticed): readonly number[] =>
-    rounds.flatMap(round => round.filter(each => each.dead === dying).map(each => each[what]))
+    rounds.flatMap(({ noticed }) => noticed.filter(each => each.dead === dying).map(each => each[what]))
   const without = of(0, 'p99 ms')
   const findings = dead.flatMap((dying): readonly Finding[] => {
     const subject = `hookline ${transport}, ${dying} of ${destinations} dead`
@@ -78,10 +85,10 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
       },
     ]
   })
-  const figures = rounds.flatMap((noticed, index) =>
+  const figures = rounds.flatMap(({ noticed }, index) =>
     noticed.map(each => ({ transport, destinations, round: index + 1, ...each })),
   )
-  return { findings, figures }
+  return { findings, figures, profiles: rounds.flatMap(({ profiles }) => profiles) }
 }
 
 async function crowdRound(
@@ -89,28 +96,31 @@ async function crowdRound(
   transport: string,
   { destinations, dead, seconds }: Crowd,
   round: number,
-): Promise<readonly Noticed[]> {
+): Promise<Round> {
   const plan = { ...load, destinations, seconds: scaledSeconds(bench, seconds) }
   const inOrder = [0, ...dead]
   const noticed: Noticed[] = []
+  const profiles: Profiled[] = []
   // A broker gets faster for minutes: who is first in one round is last in the next.
   for (const dying of round % 2 === 1 ? inOrder : inOrder.toReversed()) {
-    const passages = await healthyPassages(bench, transport, plan, dying)
+    const healthy = await healthyUnderLoad(bench, transport, plan, dying)
+    const { passages } = healthy
+    profiles.push(...healthy.profiles)
     const [inTime, p50, p99] = [inTimeShare(passages), quantile(passages, 0.5), quantile(passages, 0.99)]
     bench.say(`hookline ${transport}: in time ${(inTime * 100).toFixed(2)} %, p99 ${p99.toFixed(1)} ms`)
     noticed.push({ dead: dying, 'in time': inTime, 'p50 ms': p50, 'p99 ms': p99 })
   }
-  return noticed
+  return { noticed, profiles }
 }
 
 /** The events of those destinations that always answer, under the load, while the last `dead` ones do not. */
-export async function healthyPassages(
+export async function healthyUnderLoad(
   bench: Bench,
   transport: string,
   { destinations, perSecond, seconds, inFlight, perWebhook }: IsolationPlan,
   dead: number,
-): Promise<readonly Passage[]> {
-  const { stage, say } = bench
+): Promise<{ readonly passages: readonly Passage[]; readonly profiles: readonly Profiled[] }> {
+  const { stage, say, profile } = bench
   say(`hookline ${transport}: ${dead} of ${destinations} dead, ${perSecond} events a second for ${seconds} s`)
   const installation = await createInstallation(stage, { sources: destinations })
   const isMortal = (number: number): boolean => number % destinations >= destinations - dead
@@ -118,12 +128,23 @@ export async function healthyPassages(
     sourceId,
     url: isMortal(index) ? `${stage.receiver.mortalUrl}/${index}` : stage.receiver.url,
   }))
-  const process = await hooklineForwarder(transport).start({ stage, installation, targets, inFlight, perWebhook })
+  const job = { stage, installation, targets, inFlight, perWebhook, profile }
+  const process = await hooklineForwarder(transport).start(job)
   try {
     await warm(stage, installation, process, delayMs)
+    const read = meter(process)
     const forTheDead = (perSecond * seconds * dead) / destinations
     const { passages } = await live(stage, installation, { perSecond, seconds, delayMs, forTheDead })
-    return passages.filter(({ number }) => !isMortal(number))
+    const { window } = read()
+    // Its profile is written by a process that ends by itself.
+    if (profile) await process.stop()
+    return {
+      passages: passages.filter(({ number }) => !isMortal(number)),
+      profiles: await profileOf(`hookline ${transport}, ${dead} of ${destinations} dead`, {
+        profile: process.profile,
+        window,
+      }),
+    }
   } finally {
     // Its calls to the dead ones would take their five seconds.
     await process.kill()
