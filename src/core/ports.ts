@@ -1,5 +1,5 @@
 import type { Event } from './message/event.ts'
-import type { DurationMs, EpochMs, JsonText } from './units.ts'
+import type { DurationMs, EpochMs } from './units.ts'
 
 // --- time and chance
 
@@ -24,7 +24,8 @@ export interface Clock {
 export interface WebhookCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: JsonText
+  /** All calls of a record share it. */
+  readonly body: Buffer
 }
 
 /** Where a call failed. `address`: the target may not be dialled, nothing was sent. `deadline`: the time was over. */

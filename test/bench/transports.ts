@@ -16,13 +16,10 @@ import { createGotTransport } from '../../src/adapters/webhook/got.ts'
 import type { TransportDeps } from '../../src/adapters/webhook/transport.ts'
 import { createUndiciTransport } from '../../src/adapters/webhook/undici.ts'
 import type { WebhookTransport } from '../../src/core/ports.ts'
-import { durationMs, type JsonText } from '../../src/core/units.ts'
+import { durationMs } from '../../src/core/units.ts'
 
-const body = JSON.stringify({
-  type: 'track',
-  event: 'Order Completed',
-  properties: { pad: 'a'.repeat(850) },
-}) as JsonText
+const text = JSON.stringify({ type: 'track', event: 'Order Completed', properties: { pad: 'a'.repeat(850) } })
+const body = Buffer.from(text)
 const headers = {
   'Content-Type': 'application/json',
   'User-Agent': 'Hookline/1.0',
@@ -59,7 +56,7 @@ const variants: Readonly<Record<string, (order: Order) => Post>> = {
       throwHttpErrors: false,
       timeout: { request: 5_000 },
     })
-    return onEnd => void client.post(url, { body }).then(onEnd)
+    return onEnd => void client.post(url, { body: text }).then(onEnd)
   },
   'undici request, bare': ({ url }) => {
     const { origin, pathname: path } = new URL(url)

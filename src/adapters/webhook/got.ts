@@ -64,7 +64,6 @@ function rememberedParts(): ExchangeDeps['partsOf'] {
 class GotExchange implements Exchange {
   readonly #call: WebhookCall
   readonly #deps: ExchangeDeps
-  readonly #body: Buffer
   readonly #onEnd: (result: CallResult) => void
   #stream: Request | undefined
   #request: ClientRequest | undefined
@@ -76,7 +75,6 @@ class GotExchange implements Exchange {
   constructor(call: WebhookCall, deps: ExchangeDeps, onEnd: (result: CallResult) => void) {
     this.#call = call
     this.#deps = deps
-    this.#body = Buffer.from(call.body)
     this.#onEnd = onEnd
   }
 
@@ -95,7 +93,7 @@ class GotExchange implements Exchange {
       this.#note(response)
       this.#drop()
     })
-    stream.end(this.#body)
+    stream.end(this.#call.body)
   }
 
   expire(after: string): void {
@@ -121,10 +119,10 @@ class GotExchange implements Exchange {
 
   /** As a list, of which Node writes the head at once; in an object it keeps them one by one before. */
   #headers(host: string): string[] {
-    const { headers } = this.#call
+    const { headers, body } = this.#call
     const list: string[] = []
     for (const name in headers) list.push(name, headers[name] as string)
-    list.push('Host', host, 'Content-Length', String(this.#body.length))
+    list.push('Host', host, 'Content-Length', String(body.length))
     return list
   }
 

@@ -10,6 +10,7 @@ import type { Rejection } from '../../core/message/message.ts'
 import { type Normalised, normalise } from '../../core/message/normalise.ts'
 import type { Clock, WebhookCall } from '../../core/ports.ts'
 import type { Destination, Settings } from '../../core/settings.ts'
+import type { JsonText } from '../../core/units.ts'
 import { choice } from '../choice.ts'
 import {
   CommandFailed,
@@ -31,10 +32,11 @@ interface Options {
 }
 
 /** One POST as a webhook would get it. */
-interface Preview extends WebhookCall {
+interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
   readonly destination: string
   /** The webhook's label. */
   readonly webhook: string
+  readonly body: JsonText
 }
 
 const description = [
@@ -141,7 +143,8 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
   const { payload } = settings
   const { message } = event
   const body = bodyOf(message, payload)
-  const calls = callsOf({ destination, webhooks, body, messageId: message.messageId, at: clock.now(), payload })
+  const { messageId } = message
+  const calls = callsOf({ destination, webhooks, body: Buffer.from(body), messageId, at: clock.now(), payload })
   return calls.map(({ url, headers }, index) => ({
     destination: destination.id,
     webhook: webhooks[index]?.label ?? String(index),

@@ -2,32 +2,48 @@ import { createHmac } from 'node:crypto'
 import type { WebhookCall } from '../ports.ts'
 import type { Objection } from '../settings/problem.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings.ts'
-import type { EpochMs, JsonText, Secret } from '../units.ts'
+import type { EpochMs, Secret } from '../units.ts'
 import { HmacSha1 } from './hmac.ts'
 
 type Headers = Readonly<Record<string, string>>
+
+/** What all calls of an attempt have in common and no other attempt has; undefined where it is not sent. */
+interface Own {
+  readonly messageId: string | undefined
+  readonly signature: string | undefined
+  readonly standardWebhooks: Headers | undefined
+}
 
 /** The POSTs of one attempt, ready to send: same body, same signature, each with its webhook's own headers. */
 export function callsOf(delivery: {
   readonly destination: Destination
   readonly webhooks: readonly Webhook[]
-  readonly body: JsonText
+  /** UTF-8. */
+  readonly body: Buffer
   readonly messageId: string
   /** When the attempt is made. */
   readonly at: EpochMs
   readonly payload: PayloadSettings
 }): readonly WebhookCall[] {
   const { webhooks, body, payload } = delivery
-  const own = attemptHeaders(delivery)
+  const own = ownOf(delivery)
   return webhooks.map(webhook => ({
     url: webhook.url,
-    headers: { ...standingHeaders(webhook, payload.userAgent), ...own },
+    headers: withOwn(standingHeaders(webhook, payload.userAgent), own),
     body,
   }))
 }
 
-/** X-Signature (A5.3): lower-case hex HMAC-SHA1 of the body's UTF-8 bytes, keyed with the secret's. */
-export function sign(secret: Secret, body: string): string {
+/** Name by name: so V8 knows the shape of what comes out, which is read once more for every call. */
+function withOwn(standing: Headers, { messageId, signature, standardWebhooks }: Own): Headers {
+  const headers: Record<string, string> = { ...standing }
+  if (messageId !== undefined) headers['X-Message-Id'] = messageId
+  if (signature !== undefined) headers['X-Signature'] = signature
+  return standardWebhooks === undefined ? headers : Object.assign(headers, standardWebhooks)
+}
+
+/** X-Signature (A5.3): lower-case hex HMAC-SHA1 of the body's bytes, keyed with the secret's UTF-8. */
+export function sign(secret: Secret, body: Buffer): string {
   let hmac = hmacs.get(secret)
   if (hmac === undefined) {
     hmac = new HmacSha1(secret.reveal())
@@ -38,28 +54,29 @@ export function sign(secret: Secret, body: string): string {
 
 const hmacs = new WeakMap<Secret, HmacSha1>()
 
-/** What all calls of an attempt have in common and no other attempt has. */
-function attemptHeaders(delivery: Parameters<typeof callsOf>[0]): Headers {
+function ownOf(delivery: Parameters<typeof callsOf>[0]): Own {
   const { destination, body, messageId, payload } = delivery
-  const headers: Record<string, string> = {}
-  if (payload.messageIdHeader) headers['X-Message-Id'] = messageId
   const [first] = destination.secrets
-  // A5.5: without a shared secret nothing is signed, by no scheme.
-  if (first === undefined) return headers
-  headers['X-Signature'] = sign(first, body)
-  if (payload.standardWebhooks) addStandardWebhooks(headers, delivery)
-  return headers
+  return {
+    messageId: payload.messageIdHeader ? messageId : undefined,
+    // A5.5: without a shared secret nothing is signed, by no scheme.
+    signature: first && sign(first, body),
+    standardWebhooks: first && payload.standardWebhooks ? standardWebhooksOf(delivery) : undefined,
+  }
 }
 
 /** https://www.standardwebhooks.com: every secret signs, so that a receiver may switch to the new one at any time. */
-function addStandardWebhooks(headers: Record<string, string>, delivery: Parameters<typeof callsOf>[0]): void {
+function standardWebhooksOf(delivery: Parameters<typeof callsOf>[0]): Headers {
   const timestamp = String(Math.floor(delivery.at / 1_000))
-  const signed = `${delivery.messageId}.${timestamp}.${delivery.body}`
-  headers['webhook-id'] = delivery.messageId
-  headers['webhook-timestamp'] = timestamp
-  headers['webhook-signature'] = delivery.destination.secrets
-    .map(secret => `v1,${createHmac('sha256', standardKey(secret)).update(signed).digest('base64')}`)
-    .join(' ')
+  const before = `${delivery.messageId}.${timestamp}.`
+  const signatures = delivery.destination.secrets.map(
+    secret => `v1,${createHmac('sha256', standardKey(secret)).update(before).update(delivery.body).digest('base64')}`,
+  )
+  return {
+    'webhook-id': delivery.messageId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  }
 }
 
 const standardSecretPattern = /^whsec_([A-Za-z0-9+/]+={0,2})$/

@@ -43,7 +43,7 @@ export function createAttempts(deps: Deps): MakeAttempt {
   return (delivery, destination, webhooks, leftOut, trace, onEnd) => {
     const at = clock.now()
     const { message } = delivery.event
-    delivery.of.body ??= bodyOf(message, deps.payload())
+    delivery.of.body ??= Buffer.from(bodyOf(message, deps.payload()))
     const calls = callsOf({
       destination,
       webhooks,
@@ -52,7 +52,7 @@ export function createAttempts(deps: Deps): MakeAttempt {
       at,
       payload: deps.payload(),
     })
-    const outcomes: (CallOutcome | undefined)[] = new Array(calls.length).fill(undefined)
+    const outcomes: (CallOutcome | undefined)[] = []
     const traceId = trace && keptTraceIdOf(trace)
     let underWay = calls.length
     let hasEnded = false

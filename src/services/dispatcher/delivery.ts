@@ -2,7 +2,6 @@ import type { Link } from '../../core/chain.ts'
 import type { Carried } from '../../core/delivery/carried.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { LogRecord } from '../../core/ports.ts'
-import type { JsonText } from '../../core/units.ts'
 import type { Shard } from '../partitions/shard.ts'
 
 /** Who is told when a record is done. */
@@ -16,8 +15,8 @@ export class OpenRecord {
   readonly shard: Shard
   /** Monotonic milliseconds. */
   readonly takenUpAt: number
-  /** The request body, made once for all destinations. */
-  body: JsonText | undefined
+  /** The request body, made once for all destinations. As bytes: as a text it would be copied by the garbage collector for as long as it waits. */
+  body: Buffer | undefined
   /** Its place among those that are open; undefined when it is not, or no longer. */
   link: Link<OpenRecord> | undefined
   #holders = 1

@@ -11,7 +11,7 @@ import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
 import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
 import type { CallResult, Clock, WebhookTransport } from '../../../src/core/ports.ts'
 import type { NetworkSettings } from '../../../src/core/settings.ts'
-import { durationMs, type JsonText } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/units.ts'
 import { type Script, type ScriptedReceiver, startReceiver } from '../../support/scripted-receiver.ts'
 
 export type CreateTransport = (deps: TransportDeps) => WebhookTransport
@@ -24,7 +24,7 @@ export const adapters: readonly (readonly [name: string, create: CreateTransport
 
 export const loopbackOnly: NetworkSettings = { allow: ['127.0.0.0/8', '::1'], ports: undefined, ca: undefined }
 export const headers = { 'User-Agent': 'Hookline/1.0', 'Content-Type': 'application/json' }
-export const body = '{"type":"track","event":"Ü"}' as JsonText
+export const body = Buffer.from('{"type":"track","event":"Ü"}')
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {

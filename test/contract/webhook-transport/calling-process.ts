@@ -3,7 +3,6 @@
  * Arguments: the adapter, then pairs of a URL and a deadline. Makes all calls at once, closes, prints the results.
  */
 import type { CallResult } from '../../../src/core/ports.ts'
-import type { JsonText } from '../../../src/core/units.ts'
 import { transportByName } from './transport-by-name.ts'
 
 const [, , name, ...given] = process.argv
@@ -14,7 +13,7 @@ const results = await Promise.all(
     const transport = await transportByName(name, Number(timeoutMs))
     const post = () =>
       new Promise<CallResult>(resolve =>
-        transport.post({ url, headers: {}, body: '{}' as JsonText }, result => {
+        transport.post({ url, headers: {}, body: Buffer.from('{}') }, result => {
           if (process.env['THROW'] !== undefined) throw new Error(process.env['THROW'])
           resolve(result)
         }),

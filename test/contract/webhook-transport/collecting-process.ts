@@ -3,7 +3,6 @@
  * Arguments: the adapter, a URL. Prints the bytes of a call.
  */
 import v8 from 'node:v8'
-import type { JsonText } from '../../../src/core/units.ts'
 import { median } from '../../bench/statistics.ts'
 import { transportByName } from './transport-by-name.ts'
 
@@ -16,7 +15,7 @@ const firstRounds = 5
 const rounds = 15
 
 const post = (): Promise<unknown> =>
-  new Promise(resolve => transport.post({ url, headers: {}, body: '{}' as JsonText }, resolve))
+  new Promise(resolve => transport.post({ url, headers: {}, body: Buffer.from('{}') }, resolve))
 
 async function bytesOfCall(): Promise<number> {
   const before = oldBytes()

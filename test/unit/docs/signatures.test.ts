@@ -13,7 +13,7 @@ import { systemClock } from '../../../src/adapters/clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { callsOf } from '../../../src/core/delivery/request.ts'
 import type { CallResult } from '../../../src/core/ports.ts'
-import { durationMs, type JsonText, Secret } from '../../../src/core/units.ts'
+import { durationMs, Secret } from '../../../src/core/units.ts'
 import { goldenPayloads, goldenSecret } from '../../support/golden.ts'
 import { blocksOf, checkout, pageAt } from '../../support/pages.ts'
 
@@ -84,7 +84,7 @@ async function post(url: string, body: string, secrets: readonly Secret[], messa
   const webhooks = [{ label: '0', url, urlHash: '00000000', headers: {}, traceHeaders: false }]
   const destination = { id: 'crm', enabled: true, paused: false, sources: ['web'], secrets, webhooks }
   const at = systemClock.now()
-  const [call] = callsOf({ destination, webhooks, body: body as JsonText, messageId, at, payload })
+  const [call] = callsOf({ destination, webhooks, body: Buffer.from(body), messageId, at, payload })
   const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
   const transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: systemClock })
   try {

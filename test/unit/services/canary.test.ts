@@ -26,7 +26,7 @@ describe('heartbeats', () => {
     await harness.advance(30 * second)
     expect(seen()).toEqual({ sent: 3, received: 3, timed: 3, lost: [] })
     expect(new Set(harness.calls.map(({ call }) => call.url))).toEqual(new Set(['https://heart.example.com/']))
-    const bodies = harness.calls.map(({ call }) => JSON.parse(call.body))
+    const bodies = harness.calls.map(({ call }) => JSON.parse(call.body.toString()))
     expect(bodies[0]).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
     // Each of another user: all partitions get their turn.
     expect(new Set(bodies.map(({ anonymousId }) => anonymousId)).size).toBe(3)

@@ -4,7 +4,7 @@ import { createDialPolicy } from '../../../../src/adapters/webhook/dial.ts'
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
 import type { CallResult, Clock } from '../../../../src/core/ports.ts'
-import { durationMs, type JsonText } from '../../../../src/core/units.ts'
+import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { answer, answering, type Peer, type Script, startReceiver } from '../../../support/scripted-receiver.ts'
 
@@ -27,7 +27,7 @@ function caller(clock: Clock = systemClock) {
   const transport = createUndiciTransport({ network: () => network, timeout: durationMs(5_000), clock })
   cleanups.push(() => transport.close())
   return (url: string) =>
-    new Promise<CallResult>(end => transport.post({ url, headers: {}, body: '{}' as JsonText }, end))
+    new Promise<CallResult>(end => transport.post({ url, headers: {}, body: Buffer.from('{}') }, end))
 }
 
 const answered = (status: number): CallResult => ({ kind: 'answered', status, retryAfter: undefined })

@@ -178,13 +178,14 @@ payload: { standardWebhooks: true }
 destinations: [{ id: crm, sources: [web], sharedSecret: s, webhooks: [{ url: "${url}/hooks?a=1", headers: { X-Own: "ü" } }] }]`
     const sent = await configFolder({ 'hookline.yaml': config })
     const { out } = await runCommand(['preview', '--config', `${sent}/hookline.yaml`, '--json'], { stdin: track })
-    const [shown] = JSON.parse(out) as [WebhookCall]
+    const [shown] = JSON.parse(out) as [Omit<WebhookCall, 'body'> & { readonly body: string }]
     const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
     transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: systemClock })
     // What HTTP adds by itself must not be given to the transport.
     const added = ['Host', 'Content-Length', 'Connection']
     const headers = Object.fromEntries(Object.entries(shown.headers).filter(([name]) => !added.includes(name)))
-    const result = await new Promise<CallResult>(resolve => transport?.post({ ...shown, headers }, resolve))
+    const call = { url: shown.url, headers, body: Buffer.from(shown.body) }
+    const result = await new Promise<CallResult>(resolve => transport?.post(call, resolve))
     expect(result).toMatchObject({ kind: 'answered', status: 200 })
     const lowerCase = Object.entries(shown.headers).map(([name, value]) => [name.toLowerCase(), value])
     expect(seen).toMatchObject([{ path: '/hooks?a=1', body: shown.body }])

@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true }))
 const body = '{"type":"track","userId":"u-1"}'
 const signed = (secret: string): Record<string, string> => ({
   'X-Message-Id': 'm-1',
-  'X-Signature': sign(new Secret(secret), body),
+  'X-Signature': sign(new Secret(secret), Buffer.from(body)),
 })
 const ready = /^hookline sink listening on (https?:\/\/\S+)\n/
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { callsOf, refuseHeader, refuseHeaders, sign } from '../../../../src/core/delivery/request.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../../../src/core/settings.ts'
-import { epochMs, type JsonText, Secret } from '../../../../src/core/units.ts'
+import { epochMs, Secret } from '../../../../src/core/units.ts'
 import { defaultPayload, destinationOf, webhookOf } from '../../../support/deliveries.ts'
 
-const body = '{"test":2432232314}' as JsonText
+const body = Buffer.from('{"test":2432232314}')
 const secrets = (...values: string[]) => values.map(value => new Secret(value))
 
 function headersOf(destination: Partial<Destination>, payload: Partial<PayloadSettings> = {}, webhook = webhookOf(0)) {
@@ -113,7 +113,7 @@ describe('Standard Webhooks', () => {
     const [call] = callsOf({
       destination: destinationOf({ secrets: secrets('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') }),
       webhooks: [webhookOf(0)],
-      body: '{"test": 2432232314}' as JsonText,
+      body: Buffer.from('{"test": 2432232314}'),
       messageId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       at: epochMs(1_614_265_330_000),
       payload: { ...defaultPayload, ...on },
