@@ -9,6 +9,7 @@ import {
   afterwards,
   append,
   appendAll,
+  eventually,
   kafka,
   newTopic,
   numbered,
@@ -233,6 +234,10 @@ async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave 
   afterwards(() => to.disconnect())
   const transaction = await to.transaction()
   await transaction.send({ topic, messages: [{ value: 'in a transaction', partition: 0 }] })
-  if (ending === 'leave open') afterwards(() => transaction.abort())
-  else await transaction[ending]()
+  if (ending === 'leave open') return afterwards(() => transaction.abort())
+  const endOf = (): Promise<number> => reader().endOf({ topic, partition: 0 })
+  const whileOpen = await endOf()
+  await transaction[ending]()
+  // The broker answers before it has written the marker: until then the transaction is open for whoever reads.
+  await eventually(endOf, end => end > whileOpen)
 }
