@@ -78,7 +78,6 @@ function createInstrument(
   const { kind, name, help, labels } = spec
   const labelNames = Object.keys(labels)
   const folding = foldingLabels(labels)
-  const options = { name, help, labelNames, registers: [registry] }
   switch (kind) {
     case 'counter': {
       const tally = new Tally({ name, help, names: labelNames, folding, budget })
@@ -88,12 +87,12 @@ function createInstrument(
       return tally
     }
     case 'gauge': {
-      const gauge = new prom.Gauge(options)
+      const gauge = new prom.Gauge({ name, help, labelNames, registers: [registry] })
       return folding.length === 0 ? gauge : bounded(gauge, labelNames, budget)
     }
     case 'histogram': {
-      if (labelNames.length > 0)
-        throw new Error(`${name}: histograms have no labels here, for ten series each are enough`)
+      // Ten series and more each: none has labels.
+      if (labelNames.length > 0) throw new Error(`${name}: a histogram cannot have labels here`)
       const kept = spec.exemplar && new Exemplars(wall)
       const buckets = new Buckets({ name, help, bounds: spec.buckets, exemplars: kept })
       own.push(buckets)

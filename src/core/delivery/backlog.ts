@@ -17,7 +17,7 @@ const inPartition: BacklogLimits = { records: 1_000, bytes: 4 * mebibyte, span: 
 /** With very many partitions: enough to keep calls under way. */
 const least = { forCalls: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 }
 
-/** Of each of so many partitions, in a process that makes `maxInFlight` calls at once: while all gets on, and while something does not (`cloggedMs`). */
+/** Of each of so many partitions, in a process that makes `maxInFlight` calls at once; clogged is one in which something does not get on (`cloggedMs`). */
 export function backlogLimits(
   partitions: number,
   maxInFlight: number,

@@ -20,8 +20,9 @@ interface Deps {
 }
 
 /**
- * For partitions that have reached their limits. While all that is taken up gets on these are near; else partitions look on. Lanes that are slower than what comes, while others have records there too, move their part
- * of it on to a retry topic; else the partition waits, which holds up nobody but that lane.
+ * For partitions that have reached their limits. While all that is taken up gets on these are near; else partitions look on. Lanes that are
+ * slower than what comes, while others have records there too, move their part of it on to a retry topic; else the partition waits, which holds
+ * up nobody but that lane.
  */
 export class Relief {
   readonly #deps: Deps

@@ -76,9 +76,8 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const policy = { schedule: limits.schedule, window: limits.window, tiers: tiersOf(limits.schedule) }
   const makeAttempt = createAttempts({ ...deps, places, onCallEnd: () => dispatcher.goOn() })
   const recordAttempt = deps.attemptProducer && createAttemptRecords({ ...deps, producer: deps.attemptProducer })
-  const dispatcher: Dispatcher = new Dispatcher({
-    ...{ ...deps, oldestOpenMs, policy, places, makeAttempt, settle, recordAttempt },
-  })
+  const parts = { oldestOpenMs, policy, places, makeAttempt, settle, recordAttempt }
+  const dispatcher: Dispatcher = new Dispatcher({ ...deps, ...parts })
   marks.onCurrent(() => dispatcher.release())
   const pump = (): void => dispatcher.pump()
   const intake = new Intake({ ...deps, settle, enqueue: delivery => dispatcher.enqueue(delivery), pump })

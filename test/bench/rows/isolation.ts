@@ -103,9 +103,8 @@ async function crowdRound(
   const profiles: Profiled[] = []
   // A broker gets faster for minutes: who is first in one round is last in the next.
   for (const dying of round % 2 === 1 ? inOrder : inOrder.toReversed()) {
-    const healthy = await healthyUnderLoad(bench, transport, plan, dying)
-    const { passages } = healthy
-    profiles.push(...healthy.profiles)
+    const { passages, profiles: ofRun } = await healthyUnderLoad(bench, transport, plan, dying)
+    profiles.push(...ofRun)
     const [inTime, p50, p99] = [inTimeShare(passages), quantile(passages, 0.5), quantile(passages, 0.99)]
     bench.say(`hookline ${transport}: in time ${(inTime * 100).toFixed(2)} %, p99 ${p99.toFixed(1)} ms`)
     noticed.push({ dead: dying, 'in time': inTime, 'p50 ms': p50, 'p99 ms': p99 })
