@@ -5,6 +5,23 @@ import type { DestinationLane } from '../../../../src/services/dispatcher/lanes.
 import { Relief } from '../../../../src/services/dispatcher/relief.ts'
 import type { Shard } from '../../../../src/services/partitions/shard.ts'
 
+type Deps = ConstructorParameters<typeof Relief>[0]
+
+/** With no slow lanes, and a clock that does nothing, where nothing else is given. */
+function reliefWith({
+  clock,
+  ...deps
+}: Partial<Omit<Deps, 'clock'>> & { readonly clock: Partial<Deps['clock']> }): Relief {
+  return new Relief({
+    clock: { monotonic: () => 0, after: () => () => {}, soon: () => () => {}, ...clock },
+    oldestOpenMs: () => 5_000,
+    lanes: { findSlow: () => {}, slow: [], takeOut: () => [] },
+    moveOn: () => {},
+    isOpen: () => true,
+    ...deps,
+  })
+}
+
 /** Partitions at their limits, of each of which one slow lane has so much, and turns of the event loop that come when they are told to. */
 function setUp(waiting: readonly number[]) {
   const shards = waiting.map(() => ({
@@ -13,16 +30,13 @@ function setUp(waiting: readonly number[]) {
   const left = new Map<unknown, number>(shards.map((shard, index) => [shard, waiting[index] ?? 0]))
   let turns: (() => void)[] = []
   let moved = 0
-  const relief = new Relief({
+  const relief = reliefWith({
     clock: {
-      monotonic: () => 0,
-      after: () => () => {},
       soon(run) {
         turns.push(run)
         return () => {}
       },
     },
-    oldestOpenMs: () => 5_000,
     lanes: {
       findSlow: () => {},
       slow: [{ destination: 'slow' } as DestinationLane],
@@ -35,7 +49,6 @@ function setUp(waiting: readonly number[]) {
     moveOn: () => {
       moved += 1
     },
-    isOpen: () => true,
   })
   for (const shard of shards) relief.relieve(shard as unknown as Shard)
   return {
@@ -53,20 +66,15 @@ function setUp(waiting: readonly number[]) {
 function setUpHeld(oldestOpenMs: number) {
   const given = { oldestOpenMs, reconsidered: 0, looks: [] as number[] }
   let later = (): void => undefined
-  const relief = new Relief({
+  const relief = reliefWith({
     clock: {
-      monotonic: () => 0,
       after(delay, run) {
         given.looks.push(delay)
         later = run
         return () => {}
       },
-      soon: () => () => {},
     },
     oldestOpenMs: () => given.oldestOpenMs,
-    lanes: { findSlow: () => {}, slow: [], takeOut: () => [] },
-    moveOn: () => {},
-    isOpen: () => true,
   })
   const shard = { revoked: false, mayStart: true, holds: () => true, reconsider: () => given.reconsidered++ }
   relief.relieve(shard as unknown as Shard)
