@@ -7,7 +7,7 @@ export interface CommittedPosition {
 
 /** What tests do to a cluster from outside. */
 export interface AdminClient {
-  /** Replaces a topic's own configuration. */
+  /** Replaces a topic's own configuration; resolves when the broker goes by it. */
   setTopicConfig(topic: string, config: Readonly<Record<string, string>>): Promise<void>
   /** The committed offsets of a group, summed over the partitions of a topic. */
   committed(groupId: string, topic: string): Promise<number>
@@ -20,6 +20,9 @@ export interface AdminClient {
   close(): Promise<void>
 }
 
+/** A value that the topic itself has, and not the broker or Kafka. */
+const ofTopic = kafkajs.ConfigSource.TOPIC_CONFIG
+
 export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?? ''): Promise<AdminClient> {
   const kafka = new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING })
   const admin = kafka.admin()
@@ -27,9 +30,14 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
   return {
     setTopicConfig: async (topic, config) => {
       const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
-      await admin.alterConfigs({
-        validateOnly: false,
-        resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configEntries }],
+      const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }
+      await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] })
+      // It is answered as soon as the controller has it.
+      await until(async () => {
+        const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [resource] })
+        const own = resources[0]?.configEntries.filter(({ configSource }) => configSource === ofTopic) ?? []
+        const isSet = own.every(({ configName, configValue }) => config[configName] === configValue)
+        return (isSet && own.length === configEntries.length) || undefined
       })
     },
     committed: async (groupId, topic) => {
