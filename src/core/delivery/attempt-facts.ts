@@ -1,4 +1,4 @@
-import type { Event } from '../message/event.ts'
+import type { EventHead } from '../message/event.ts'
 import { type MessageType, messageTypes } from '../message/message.ts'
 import type { RecordHeaders } from '../ports.ts'
 import { parseTraceparent } from '../trace/context.ts'
@@ -33,7 +33,7 @@ interface EndedAttempt {
   readonly carried: Carried
   /** Of the record. */
   readonly headers: RecordHeaders
-  readonly event: Event
+  readonly event: EventHead
   readonly attempt: Attempt
   readonly decision: Decision
   readonly elapsedMs: number

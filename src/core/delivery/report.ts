@@ -1,7 +1,7 @@
 import { valueIn } from '../audience/identify.ts'
 import type { OutcomeInput } from '../audience/input.ts'
 import type { DeletionOutcome } from '../deletion/status.ts'
-import type { Event } from '../message/event.ts'
+import type { EventHead } from '../message/event.ts'
 import type { DeadLetterReason, DropReason } from './outcome.ts'
 
 /** How a delivery ended, for good. */
@@ -17,7 +17,7 @@ export type Report =
  * included: what is not heard of is waited for.
  */
 export function reportOf(
-  { message, origin, sourceId }: Event,
+  { message, origin, sourceId }: EventHead,
   destination: string,
   end: DeliveryEnd,
 ): Report | undefined {

@@ -28,6 +28,21 @@ export interface Event {
   readonly message: Message
 }
 
+/** What is asked of an event once its body is made: where it comes from and whom it is about. */
+export interface EventHead extends Pick<Event, 'sourceId' | 'receivedAt' | 'origin'> {
+  readonly message: Pick<Message, 'type' | 'userId' | 'traits'>
+}
+
+/**
+ * Of what the message says only what the end of one of our own is reported with. Deliveries wait by the thousand: with its texts each would hold
+ * its message twice, here and as the body.
+ */
+export function headOf({ sourceId, receivedAt, origin, message }: Event): EventHead {
+  const { type, userId } = message
+  const traits = origin === undefined ? undefined : message.traits
+  return { sourceId, receivedAt, origin, message: { type, userId, traits } }
+}
+
 /** Whom a message is about (always known after `normalise`): the record key, so that one user's messages stay in order. */
 export const keyOf = (message: Message): string | undefined => message.userId ?? message.anonymousId
 

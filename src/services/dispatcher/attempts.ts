@@ -1,6 +1,5 @@
 import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
 import { classify, type Outcome } from '../../core/delivery/outcome.ts'
-import { bodyOf } from '../../core/delivery/payload.ts'
 import type { Places } from '../../core/delivery/places.ts'
 import { callsOf } from '../../core/delivery/request.ts'
 import type { Metrics } from '../../core/metrics.ts'
@@ -42,12 +41,10 @@ export function createAttempts(deps: Deps): MakeAttempt {
 
   return (delivery, destination, webhooks, leftOut, trace, onEnd) => {
     const at = clock.now()
-    const { message } = delivery.event
-    delivery.of.body ??= Buffer.from(bodyOf(message, deps.payload()))
     const calls = callsOf({
       destination,
       webhooks,
-      body: delivery.of.body,
+      body: delivery.body,
       messageId: delivery.carried.messageId,
       at,
       payload: deps.payload(),

@@ -1,6 +1,6 @@
 import type { Link } from '../../core/chain.ts'
 import type { Carried } from '../../core/delivery/carried.ts'
-import type { Event } from '../../core/message/event.ts'
+import type { EventHead } from '../../core/message/event.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { Shard } from '../partitions/shard.ts'
 
@@ -15,8 +15,6 @@ export class OpenRecord {
   readonly shard: Shard
   /** Monotonic milliseconds. */
   readonly takenUpAt: number
-  /** The request body, made once for all destinations. As bytes: as a text it would be copied by the garbage collector for as long as it waits. */
-  body: Buffer | undefined
   /** Its place among those that are open; undefined when it is not, or no longer. */
   link: Link<OpenRecord> | undefined
   #holders = 1
@@ -26,7 +24,6 @@ export class OpenRecord {
     this.record = record
     this.shard = shard
     this.takenUpAt = takenUpAt
-    this.body = undefined
     this.link = undefined
     this.#keeper = keeper
   }
@@ -43,7 +40,9 @@ export class OpenRecord {
 /** One event for one destination. */
 export interface Delivery {
   readonly of: OpenRecord
-  readonly event: Event
+  readonly event: EventHead
+  /** Of its requests, one for all destinations. As bytes: a text would be copied by the garbage collector for as long as it waits. */
+  readonly body: Buffer
   /** Set on first attempts that must not overtake each other; parked deliveries hold nobody back. */
   readonly orderKey: string | undefined
   carried: Carried

@@ -2,18 +2,18 @@ import type { Carried } from '../../core/delivery/carried.ts'
 import type { Decision } from '../../core/delivery/decide.ts'
 import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
 import { canarySource } from '../../core/delivery/route.ts'
-import type { Event } from '../../core/message/event.ts'
+import type { EventHead } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock } from '../../core/ports.ts'
 import { formatDuration } from '../../core/units.ts'
 
 /** Counts what was settled; called when it is. */
 export interface CountEnds {
-  delivery(event: Event, carried: Carried, decision: Decision): void
+  delivery(event: EventHead, carried: Carried, decision: Decision): void
   /** What a destination does not get by the routing. */
-  dropped(event: Event, reason: DropReason): void
+  dropped(event: EventHead, reason: DropReason): void
   /** A record that no destination could be given; undefined: nor an event made of. */
-  refused(event: Event | undefined, reason: DeadLetterReason): void
+  refused(event: EventHead | undefined, reason: DeadLetterReason): void
 }
 
 export function createCountEnds({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }): CountEnds {

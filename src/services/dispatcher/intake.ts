@@ -1,11 +1,12 @@
 import { Chain } from '../../core/chain.ts'
 import { type Carried, firstCarried, parseCarried } from '../../core/delivery/carried.ts'
+import { bodyOf } from '../../core/delivery/payload.ts'
 import { firstStood } from '../../core/delivery/replay.ts'
 import { type Routing, route } from '../../core/delivery/route.ts'
-import { type Event, keyOf, normaliseEvent } from '../../core/message/event.ts'
+import { type Event, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
-import type { DeliverySettings } from '../../core/settings.ts'
+import type { DeliverySettings, PayloadSettings } from '../../core/settings.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import type { Shard } from '../partitions/shard.ts'
@@ -15,6 +16,7 @@ import type { Settle } from './settle.ts'
 interface Deps {
   readonly codec: EventCodec
   readonly routing: () => Routing
+  readonly payload: () => PayloadSettings
   readonly delivery: Pick<DeliverySettings, 'window' | 'ordering'>
   readonly topics: TopicNames
   readonly clock: Clock
@@ -113,7 +115,7 @@ export class Intake {
 
   #accept(open: OpenRecord, event: Event, carried: Carried | undefined): void {
     if (carried !== undefined) {
-      this.#deliver(open, event, carried, undefined)
+      this.#deliver(open, event, undefined, [carried])
       return open.release()
     }
     const { clock, delivery, routing, settle } = this.#deps
@@ -124,17 +126,22 @@ export class Intake {
     const { record } = open
     const stood = firstStood(record)
     const origin = stood === record ? record : { ...positionOf(record), timestamp: stood.timestamp }
-    for (const { id } of routed.destinations) {
-      const first = firstCarried(origin, id, event.message.messageId, clock.now(), delivery.window)
-      this.#deliver(open, event, first, orderKey)
-    }
+    const { messageId } = event.message
+    const first = routed.destinations.map(({ id }) => firstCarried(origin, id, messageId, clock.now(), delivery.window))
+    this.#deliver(open, event, orderKey, first)
     open.release()
   }
 
-  #deliver(of: OpenRecord, event: Event, carried: Carried, orderKey: string | undefined): void {
-    of.hold()
-    of.shard.routed(of.record, carried.destination)
-    this.#deps.enqueue({ of, event, orderKey, carried })
+  /** To all of its destinations. The event itself is let go, with its texts. */
+  #deliver(of: OpenRecord, event: Event, orderKey: string | undefined, each: readonly Carried[]): void {
+    if (each.length === 0) return
+    const head = headOf(event)
+    const body = Buffer.from(bodyOf(event.message, this.#deps.payload()))
+    for (const carried of each) {
+      of.hold()
+      of.shard.routed(of.record, carried.destination)
+      this.#deps.enqueue({ of, event: head, body, orderKey, carried })
+    }
   }
 }
 

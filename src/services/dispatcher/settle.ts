@@ -3,7 +3,7 @@ import type { Decision } from '../../core/delivery/decide.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
 import { type DeliveryEnd, reportOf } from '../../core/delivery/report.ts'
 import { awaitedOf, type Drop } from '../../core/delivery/route.ts'
-import type { Event } from '../../core/message/event.ts'
+import type { Event, EventHead } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { assertNever } from '../../core/units.ts'
@@ -42,7 +42,7 @@ export function createSettle(deps: Deps): Settle {
   /** Events that SDKs sent end at once: nobody waits to hear of them. */
   function report(
     of: OpenRecord,
-    event: Event,
+    event: EventHead,
     destination: string | undefined,
     how: DeliveryEnd,
     end: (settled: boolean) => void,

@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Event, keyOf, normaliseEvent, partitionFor } from '../../../../src/core/message/event.ts'
+import {
+  type Event,
+  type EventOrigin,
+  headOf,
+  keyOf,
+  normaliseEvent,
+  partitionFor,
+} from '../../../../src/core/message/event.ts'
 import type { Message } from '../../../../src/core/message/message.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 
@@ -12,6 +19,26 @@ describe('keyOf', () => {
     ['else nobody', {}, undefined],
   ])('%s', (_, ids, key) => {
     expect(keyOf({ ...blank, ...ids })).toBe(key)
+  })
+})
+
+describe('headOf', () => {
+  const said = { properties: '{"p":1}', context: '{"c":1}', traits: '{"in":true}' } as Partial<Message>
+  const known = { sourceId: 's', receivedAt: epochMs(1_000), origin: undefined }
+  const eventOf = (origin: EventOrigin | undefined): Event => ({
+    ...{ ...known, origin, destinationId: 'd', canonical: true },
+    message: { ...blank, ...said, userId: 'u' },
+  })
+
+  it('of what an SDK sent: nothing that the message says', () => {
+    const message = { type: 'page', userId: 'u', traits: undefined }
+    expect(headOf(eventOf(undefined))).toStrictEqual({ ...known, message })
+  })
+
+  it('of one of ours: the traits too, for its end is reported with them', () => {
+    const origin: EventOrigin = { kind: 'audience', id: 'a', version: 2 }
+    const message = { type: 'page', userId: 'u', traits: '{"in":true}' }
+    expect(headOf(eventOf(origin))).toStrictEqual({ ...known, origin, message })
   })
 })
 
