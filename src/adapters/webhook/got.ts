@@ -6,7 +6,7 @@ import { type Agents, createAgents } from './agents.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { AnswerTooLong, codeOf, failureOf, rootOf, timeIsOver } from './failure.ts'
 import { maxBodyBytes, maxHeadBytes, maxInterimAnswers, staleCodes } from './limits.ts'
-import { createTransport, type Exchange, type TransportDeps } from './transport.ts'
+import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 import { type UrlParts, urlParts } from './url-parts.ts'
 
 /** Everything that got does by itself is off: redirects, retries, decompression, errors for statuses. */
@@ -32,7 +32,7 @@ export function createGotTransport(deps: TransportDeps): WebhookTransport {
     const agents = createAgents({ network, resolve, connections })
     const deps = { agents, connections, partsOf: rememberedParts() }
     return {
-      exchange: (call, onEnd) => new GotExchange(call, deps, onEnd),
+      exchange: (call, end) => new GotExchange(call, deps, end),
       close: () => agents.close(),
     }
   })
@@ -64,7 +64,7 @@ function rememberedParts(): ExchangeDeps['partsOf'] {
 class GotExchange implements Exchange {
   readonly #call: WebhookCall
   readonly #deps: ExchangeDeps
-  readonly #onEnd: (result: CallResult) => void
+  readonly #callEnd: CallEnd
   #stream: Request | undefined
   #request: ClientRequest | undefined
   /** Known from the complete head on: then nothing changes it. */
@@ -72,10 +72,10 @@ class GotExchange implements Exchange {
   #isRepeated = false
   #hasEnded = false
 
-  constructor(call: WebhookCall, deps: ExchangeDeps, onEnd: (result: CallResult) => void) {
+  constructor(call: WebhookCall, deps: ExchangeDeps, end: CallEnd) {
     this.#call = call
     this.#deps = deps
-    this.#onEnd = onEnd
+    this.#callEnd = end
   }
 
   get isSent(): boolean {
@@ -174,7 +174,7 @@ class GotExchange implements Exchange {
   #end(): void {
     if (this.#hasEnded || this.#answer === undefined) return
     this.#hasEnded = true
-    this.#onEnd(this.#answer)
+    this.#callEnd.ended(this.#answer)
   }
 }
 

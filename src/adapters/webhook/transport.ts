@@ -1,8 +1,8 @@
-import type { CallResult, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
+import type { Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings.ts'
 import type { DurationMs } from '../../core/units.ts'
 import { createResolver, type Resolve, type Resolver, systemSources } from './resolve.ts'
-import { type Expiring, UnderWay } from './under-way.ts'
+import { type CallUnderWay, type Expiring, UnderWay } from './under-way.ts'
 
 export interface TransportDeps {
   /** Read for every call: a change applies to new connections and drops idle ones. */
@@ -19,9 +19,12 @@ export interface Exchange extends Expiring {
   start(): void
 }
 
+/** Who is told when a call has ended. */
+export type CallEnd = Pick<CallUnderWay, 'ended'>
+
 /** An HTTP client, as a transport is made of it. */
 export interface HttpClient {
-  exchange(call: WebhookCall, onEnd: (result: CallResult) => void): Exchange
+  exchange(call: WebhookCall, end: CallEnd): Exchange
   /** Keeps no connection from now on. */
   close(): void
 }
@@ -41,8 +44,9 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
 
   return {
     post(call, onEnd) {
-      const exchange = client.exchange(call, result => underWay.end(added, () => onEnd(result)))
-      const added = underWay.add(exchange)
+      const begun = underWay.add(onEnd)
+      const exchange = client.exchange(call, begun)
+      begun.expiring = exchange
       exchange.start()
     },
     async close() {

@@ -1,5 +1,5 @@
-import { Chain, type Link } from '../../core/chain.ts'
-import type { Cancel, Clock } from '../../core/ports.ts'
+import { Chain, type Chained } from '../../core/chain.ts'
+import type { CallResult, Cancel, Clock } from '../../core/ports.ts'
 import { type DurationMs, durationMs, formatDuration } from '../../core/units.ts'
 
 /** Something that has only so much time. */
@@ -10,21 +10,34 @@ export interface Expiring {
   expire(after: string): void
 }
 
-/** A call and its end in monotonic milliseconds, at the latest. */
-interface Timed {
-  readonly call: Expiring
+/** A call: its place among the others, and who waits for its end. */
+export class CallUnderWay implements Chained<CallUnderWay> {
+  before: CallUnderWay | undefined = undefined
+  after: CallUnderWay | undefined = undefined
+  /** Given as soon as it is made. */
+  expiring: Expiring | undefined = undefined
+  /** Its end in monotonic milliseconds, at the latest. */
   readonly dueAt: number
-}
+  readonly onEnd: (result: CallResult) => void
+  readonly #all: UnderWay
 
-/** What a call is ended by. */
-export type UnderWayCall = Link<Timed>
+  constructor(all: UnderWay, dueAt: number, onEnd: (result: CallResult) => void) {
+    this.#all = all
+    this.dueAt = dueAt
+    this.onEnd = onEnd
+  }
+
+  ended(result: CallResult): void {
+    this.#all.end(this, result)
+  }
+}
 
 /** The calls under way. All have the same time, so the first to begin is the first to expire, and one timer serves them all. */
 export class UnderWay {
   readonly #clock: Clock
   readonly #timeout: DurationMs
   /** In the order in which they began. */
-  readonly #calls = new Chain<Timed>()
+  readonly #calls = new Chain<CallUnderWay>()
   #cancelTimer: Cancel | undefined
   #drained: PromiseWithResolvers<void> | undefined
 
@@ -33,16 +46,17 @@ export class UnderWay {
     this.#timeout = timeout
   }
 
-  add(call: Expiring): UnderWayCall {
-    const added = this.#calls.add({ call, dueAt: this.#clock.monotonic() + this.#timeout })
+  add(onEnd: (result: CallResult) => void): CallUnderWay {
+    const call = new CallUnderWay(this, this.#clock.monotonic() + this.#timeout, onEnd)
+    this.#calls.add(call)
     if (this.#cancelTimer === undefined) this.#arm(this.#timeout)
-    return added
+    return call
   }
 
-  /** Takes a call off that has ended, then runs `after`, which may add others. */
-  end(call: UnderWayCall, after: () => void): void {
+  /** Takes a call off that has ended, then tells who waits for it and may add others. */
+  end(call: CallUnderWay, result: CallResult): void {
     this.#calls.remove(call)
-    after()
+    call.onEnd(result)
     this.#settle()
   }
 
@@ -73,9 +87,9 @@ export class UnderWay {
    */
   #onTimer(): void {
     const now = this.#clock.monotonic()
-    for (const { call, dueAt } of this.#calls) {
+    for (const { expiring, dueAt } of this.#calls) {
       if (dueAt > now) break
-      if (!call.isSent) this.#expire(call)
+      if (expiring?.isSent === false) this.#expire(expiring)
     }
     this.#cancelTimer = this.#clock.soon(() => this.#expireDue())
   }
@@ -83,16 +97,16 @@ export class UnderWay {
   #expireDue(): void {
     this.#cancelTimer = undefined
     const now = this.#clock.monotonic()
-    for (const { call, dueAt } of this.#calls) {
+    for (const { expiring, dueAt } of this.#calls) {
       if (dueAt > now) {
         this.#arm(durationMs(Math.ceil(dueAt - now)))
         return
       }
-      this.#expire(call)
+      this.#expire(expiring)
     }
   }
 
-  #expire(call: Expiring): void {
-    call.expire(formatDuration(this.#timeout))
+  #expire(call: Expiring | undefined): void {
+    call?.expire(formatDuration(this.#timeout))
   }
 }

@@ -3,7 +3,7 @@ import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports
 import { codeOf, failureOf, rootOf, timeIsOver } from './failure.ts'
 import { createGenerations, type Generations } from './generations.ts'
 import { maxBodyBytes, staleCodes } from './limits.ts'
-import { createTransport, type Exchange, type TransportDeps } from './transport.ts'
+import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 import type { Connection } from './undici-connection.ts'
 import { Pool } from './undici-pool.ts'
 
@@ -12,7 +12,7 @@ export function createUndiciTransport(deps: TransportDeps): WebhookTransport {
   return createTransport(deps, ({ network, resolve, clock }) => {
     const pools = createGenerations({ network, resolve }, policy => new Pool(policy, () => clock.monotonic()))
     return {
-      exchange: (call, onEnd) => new UndiciExchange(call, pools, onEnd),
+      exchange: (call, end) => new UndiciExchange(call, pools, end),
       close: () => pools.close(),
     }
   })
@@ -24,7 +24,7 @@ type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStar
 class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #call: WebhookCall
   readonly #pools: Generations<Pool>
-  readonly #onEnd: (result: CallResult) => void
+  readonly #callEnd: CallEnd
   #pool: Pool | undefined
   #connection: Connection | undefined
   /** Known from the complete head on: then nothing changes it. */
@@ -34,10 +34,10 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   #isRepeated = false
   #hasEnded = false
 
-  constructor(call: WebhookCall, pools: Generations<Pool>, onEnd: (result: CallResult) => void) {
+  constructor(call: WebhookCall, pools: Generations<Pool>, end: CallEnd) {
     this.#call = call
     this.#pools = pools
-    this.#onEnd = onEnd
+    this.#callEnd = end
   }
 
   get isSent(): boolean {
@@ -118,10 +118,10 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   #end(mayKeep: boolean): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    // Then undici has decided whether it keeps the connection, and does not take what `onEnd` throws for an error of the request.
+    // Then undici has decided whether it keeps the connection, and does not take what is thrown there for an error of the request.
     process.nextTick(() => {
       if (mayKeep && this.#connection !== undefined) this.#pool?.release(this.#connection)
-      this.#onEnd(this.#answer as CallResult)
+      this.#callEnd.ended(this.#answer as CallResult)
     })
   }
 }

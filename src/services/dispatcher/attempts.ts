@@ -7,13 +7,15 @@ import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '.
 import type { Destination, PayloadSettings, Webhook } from '../../core/settings.ts'
 import { keptTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
 import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
+import type { EpochMs } from '../../core/units.ts'
+import type { AttemptTrace } from './attempt-trace.ts'
 import type { Delivery } from './delivery.ts'
 
 interface Deps {
   readonly transport: WebhookTransport
   readonly places: Places
   readonly payload: () => PayloadSettings
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'monotonic'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** A call has ended and its place is free. */
@@ -21,84 +23,117 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
+/** An attempt as it begins. */
+export interface BegunAttempt {
+  readonly delivery: Delivery
+  readonly destination: Destination
+  /** To be called, each at once. */
+  readonly webhooks: readonly Webhook[]
+  /** Webhooks not called because their own cap is reached. */
+  readonly leftOut: number
+  readonly at: EpochMs
+  /** Monotonic milliseconds. */
+  readonly startedAt: number
+  /** Its end tells the breaker of the destination whether it may close. */
+  readonly isProbe: boolean
+  /** Undefined without traces. */
+  readonly trace: AttemptTrace | undefined
+}
+
+/** An attempt has ended: at the first success, or when all calls have ended without one (A4.1). */
+export type OnAttemptEnd = (begun: BegunAttempt, attempt: Attempt) => void
+
 /**
- * Makes one attempt: a call to each of `webhooks`, in parallel. `onEnd` is called once, at the first success or when all calls
- * have ended without one (A4.1); the calls still under way then run out and are only counted. Without webhooks (a live edit
- * left only those that refused this delivery) it ends at once.
+ * Makes one attempt: a call to each of its webhooks, in parallel. `onEnd` is called once; the calls still under way then run out and are only
+ * counted. Without webhooks (a live edit left only those that refused this delivery) it ends at once.
  */
-export type MakeAttempt = (
-  delivery: Delivery,
-  destination: Destination,
-  webhooks: readonly Webhook[],
-  leftOut: number,
-  /** Of the attempt, which calls are part of; undefined without traces. */
-  trace: TraceContext | undefined,
-  onEnd: (attempt: Attempt) => void,
-) => void
+export type MakeAttempt = (begun: BegunAttempt, onEnd: OnAttemptEnd) => void
 
 export function createAttempts(deps: Deps): MakeAttempt {
-  const { transport, places, clock, metrics, tracer } = deps
+  return (begun, onEnd) => new AttemptUnderWay(deps, begun, onEnd).start()
+}
 
-  return (delivery, destination, webhooks, leftOut, trace, onEnd) => {
-    const at = clock.now()
-    const calls = callsOf({
-      destination,
-      webhooks,
-      body: delivery.body,
-      messageId: delivery.carried.messageId,
-      at,
-      payload: deps.payload(),
-    })
-    const outcomes: (CallOutcome | undefined)[] = []
-    const traceId = trace && keptTraceIdOf(trace)
-    let underWay = calls.length
-    let hasEnded = false
-    const end = (): void => {
-      hasEnded = true
-      const ended = outcomes.filter(outcome => outcome !== undefined)
-      onEnd({ number: delivery.carried.attempt + 1, at, calls: ended, leftOut })
-    }
-    if (calls.length === 0) return end()
-    for (let index = 0; index < calls.length; index++) {
-      const webhook = webhooks[index] as Webhook
-      places.take(destination.id, webhook)
-      const startedAt = clock.monotonic()
-      const call = calls[index] as WebhookCall
-      const span = tracer && trace && traceCall(tracer, trace, webhook)
-      transport.post(span === undefined ? call : tellTrace(call, webhook, span), result => {
-        places.release(destination.id, webhook)
-        metrics.webhookCallSeconds.observe(noLabels, (clock.monotonic() - startedAt) / 1000, traceId)
-        const outcome = noteOutcome(destination, webhook, result)
-        outcomes[index] = outcome
-        if (span !== undefined) endCall(span, result, outcome)
-        underWay--
-        if (!hasEnded && (outcome.outcome === 'delivered' || underWay === 0)) end()
-        deps.onCallEnd()
-      })
-    }
+/** An object, and not what closures share: with thousands of calls under way whatever each one holds costs the garbage collector its time. */
+class AttemptUnderWay {
+  readonly #deps: Deps
+  readonly #begun: BegunAttempt
+  readonly #onEnd: OnAttemptEnd
+  #outcomes: (CallOutcome | undefined)[] | undefined
+  #underWay: number
+  #hasEnded = false
+
+  constructor(deps: Deps, begun: BegunAttempt, onEnd: OnAttemptEnd) {
+    this.#deps = deps
+    this.#begun = begun
+    this.#onEnd = onEnd
+    this.#outcomes = undefined
+    this.#underWay = begun.webhooks.length
   }
 
-  function noteOutcome(destination: Destination, webhook: Webhook, result: CallResult): CallOutcome {
-    const outcome = classify(result)
-    metrics.webhookCalls.inc({ destination: destination.id, webhook: webhook.label, outcome })
-    if (outcome !== 'delivered')
-      tellWhatNeedsAHand({ destination: destination.id, webhook: webhook.label }, outcome, result)
-    return { webhook, outcome, retryAfter: result.kind === 'answered' ? result.retryAfter : undefined }
+  start(): void {
+    const { delivery, destination, webhooks, at } = this.#begun
+    if (webhooks.length === 0) return this.#end()
+    const { messageId } = delivery.carried
+    const payload = this.#deps.payload()
+    const calls = callsOf({ destination, webhooks, body: delivery.body, messageId, at, payload })
+    for (let index = 0; index < calls.length; index++) this.#call(index, calls[index] as WebhookCall)
   }
 
-  function tellWhatNeedsAHand(
-    labels: { readonly destination: string; readonly webhook: string },
-    outcome: Outcome,
-    result: CallResult,
-  ): void {
-    if (result.kind === 'answered' && result.status === 410) {
-      metrics.webhooksGone.inc(labels)
-      deps.logger.warn(labels, 'endpoint answered 410: gone for good; remove it from the configuration')
-    }
-    if (outcome === 'tls_untrusted' || outcome === 'blocked_address' || outcome === 'internal') {
-      const { code, detail } = result as Extract<CallResult, { kind: 'failed' }>
-      deps.logger.error({ ...labels, outcome, code, detail }, 'call not possible')
-    }
+  #call(index: number, call: WebhookCall): void {
+    const { transport, places, tracer } = this.#deps
+    const { destination, webhooks, trace } = this.#begun
+    const webhook = webhooks[index] as Webhook
+    places.take(destination.id, webhook)
+    const span = tracer && trace && traceCall(tracer, trace.context, webhook)
+    transport.post(span === undefined ? call : tellTrace(call, webhook, span), result =>
+      this.#ended(index, result, span),
+    )
+  }
+
+  #ended(index: number, result: CallResult, span: Span | undefined): void {
+    const { places, clock, metrics, onCallEnd } = this.#deps
+    const { destination, webhooks, startedAt, trace } = this.#begun
+    const webhook = webhooks[index] as Webhook
+    places.release(destination.id, webhook)
+    const seconds = (clock.monotonic() - startedAt) / 1000
+    metrics.webhookCallSeconds.observe(noLabels, seconds, trace && keptTraceIdOf(trace.context))
+    const outcome = noteOutcome(this.#deps, destination, webhook, result)
+    this.#outcomes ??= []
+    this.#outcomes[index] = outcome
+    if (span !== undefined) endCall(span, result, outcome)
+    this.#underWay--
+    if (!this.#hasEnded && (outcome.outcome === 'delivered' || this.#underWay === 0)) this.#end()
+    onCallEnd()
+  }
+
+  #end(): void {
+    const { delivery, at, leftOut } = this.#begun
+    this.#hasEnded = true
+    const calls = (this.#outcomes ?? []).filter(outcome => outcome !== undefined)
+    this.#onEnd(this.#begun, { number: delivery.carried.attempt + 1, at, calls, leftOut })
+  }
+}
+
+function noteOutcome(deps: Deps, destination: Destination, webhook: Webhook, result: CallResult): CallOutcome {
+  const outcome = classify(result)
+  const labels = { destination: destination.id, webhook: webhook.label, outcome }
+  deps.metrics.webhookCalls.inc(labels)
+  if (outcome !== 'delivered') tellWhatNeedsAHand(deps, labels, result)
+  return { webhook, outcome, retryAfter: result.kind === 'answered' ? result.retryAfter : undefined }
+}
+
+function tellWhatNeedsAHand(
+  { metrics, logger }: Deps,
+  { outcome, ...labels }: { readonly destination: string; readonly webhook: string; readonly outcome: Outcome },
+  result: CallResult,
+): void {
+  if (result.kind === 'answered' && result.status === 410) {
+    metrics.webhooksGone.inc(labels)
+    logger.warn(labels, 'endpoint answered 410: gone for good; remove it from the configuration')
+  }
+  if (outcome === 'tls_untrusted' || outcome === 'blocked_address' || outcome === 'internal') {
+    const { code, detail } = result as Extract<CallResult, { kind: 'failed' }>
+    logger.error({ ...labels, outcome, code, detail }, 'call not possible')
   }
 }
 

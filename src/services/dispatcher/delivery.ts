@@ -1,4 +1,4 @@
-import type { Link } from '../../core/chain.ts'
+import type { Chained } from '../../core/chain.ts'
 import type { Carried } from '../../core/delivery/carried.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import type { LogRecord } from '../../core/ports.ts'
@@ -10,13 +10,15 @@ interface Keeper {
 }
 
 /** A record from its being taken up until it is done: when whoever took it up and each of its deliveries has released it. */
-export class OpenRecord {
+export class OpenRecord implements Chained<OpenRecord> {
   readonly record: LogRecord
   readonly shard: Shard
   /** Monotonic milliseconds. */
   readonly takenUpAt: number
-  /** Its place among those that are open; undefined when it is not, or no longer. */
-  link: Link<OpenRecord> | undefined
+  /** It stands among those that are open. */
+  isOpen = false
+  before: OpenRecord | undefined = undefined
+  after: OpenRecord | undefined = undefined
   #holders = 1
   readonly #keeper: Keeper
 
@@ -24,7 +26,6 @@ export class OpenRecord {
     this.record = record
     this.shard = shard
     this.takenUpAt = takenUpAt
-    this.link = undefined
     this.#keeper = keeper
   }
 

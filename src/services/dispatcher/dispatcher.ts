@@ -22,7 +22,7 @@ import type { Shard } from '../partitions/shard.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import type { RecordAttempt } from './attempt-records.ts'
 import { traceAttempt } from './attempt-trace.ts'
-import type { MakeAttempt } from './attempts.ts'
+import type { BegunAttempt, MakeAttempt, OnAttemptEnd } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
 import { createFollowUp } from './follow-up.ts'
 import { type DestinationLane, Lanes } from './lanes.ts'
@@ -64,6 +64,8 @@ export class Dispatcher {
 
   /** Made once: it is asked for every delivery. */
   readonly #hasShare = (destination: string): boolean => this.#deps.places.hasShare(destination)
+
+  readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -175,28 +177,39 @@ export class Dispatcher {
     const webhooks = webhooksToCall(destination, delivery.carried)
     const callable = webhooks.filter(webhook => places.hasRoom(webhook))
     if (callable.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)
-    const wasProbe = lane.breaker.begins(startedAt)
+    const isProbe = lane.breaker.begins(startedAt)
     this.#underWay++
     delivery.of.shard.started()
     const trace = tracer && traceAttempt(tracer, delivery)
     this.#observeDelay(delivery, now, trace && keptTraceIdOf(trace.context))
-    makeAttempt(delivery, destination, callable, webhooks.length - callable.length, trace?.context, attempt => {
-      this.#underWay--
-      this.#tellBreaker(lane, attempt, wasProbe)
-      const decision = decide(attempt, delivery.carried, policy, clock.now())
-      trace?.end(decision)
-      this.#logAttempt(delivery, attempt, decision, clock.monotonic() - startedAt)
-      this.#finish(delivery, decision)
-      delivery.of.shard.ended()
-    })
+    const leftOut = webhooks.length - callable.length
+    const begun = { delivery, destination, webhooks: callable, leftOut, at: now, startedAt, isProbe, trace }
+    makeAttempt(begun, this.#onAttemptEnd)
   }
 
-  #tellBreaker({ breaker, destination }: DestinationLane, { calls }: Attempt, wasProbe: boolean): void {
-    const { clock, metrics, logger } = this.#deps
+  #attempted({ delivery, startedAt, isProbe, trace }: BegunAttempt, attempt: Attempt): void {
+    const { clock, policy } = this.#deps
+    const endedAt = clock.monotonic()
+    this.#underWay--
+    this.#tellBreaker(this.#lanes.of(delivery), attempt, isProbe, endedAt)
+    const decision = decide(attempt, delivery.carried, policy, clock.now())
+    trace?.end(decision)
+    this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)
+    this.#finish(delivery, decision)
+    delivery.of.shard.ended()
+  }
+
+  #tellBreaker(
+    { breaker, destination }: DestinationLane,
+    { calls }: Attempt,
+    wasProbe: boolean,
+    endedAt: number,
+  ): void {
+    const { metrics, logger } = this.#deps
     const wasOpen = breaker.isOpen
     const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
     const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))
-    breaker.ended({ failed, wasProbe }, clock.monotonic())
+    breaker.ended({ failed, wasProbe }, endedAt)
     if (breaker.isOpen === wasOpen) return
     metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
     if (breaker.isOpen)

@@ -55,7 +55,8 @@ export class Intake {
 
   take(record: LogRecord, shard: Shard): void {
     const open = new OpenRecord(record, shard, this.#deps.clock.monotonic(), this)
-    open.link = this.#open.add(open)
+    this.#open.add(open)
+    open.isOpen = true
     this.#decode(open)
   }
 
@@ -67,8 +68,8 @@ export class Intake {
 
   /** What was forgotten may still be done. */
   #takeOff(open: OpenRecord): void {
-    if (open.link !== undefined) this.#open.remove(open.link)
-    open.link = undefined
+    if (open.isOpen) this.#open.remove(open)
+    open.isOpen = false
   }
 
   #decode(open: OpenRecord): void {

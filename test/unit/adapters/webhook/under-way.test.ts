@@ -1,25 +1,28 @@
 import { describe, expect, it } from '@jest/globals'
-import { UnderWay } from '../../../../src/adapters/webhook/under-way.ts'
+import { type CallUnderWay, UnderWay } from '../../../../src/adapters/webhook/under-way.ts'
+import type { CallResult } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 /** As a turn of the event loop: timers, then what sockets have brought, then what waits for both. */
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
+const answer: CallResult = { kind: 'answered', status: 200, retryAfter: undefined }
+
 function start() {
   const clock = new ManualClock()
   const underWay = new UnderWay(clock, durationMs(5_000))
   const expired: string[] = []
   const begin = (name: string, isSent = true, next = () => {}) => {
-    const call = {
+    const call = underWay.add(next)
+    call.expiring = {
       isSent,
-      expire(after: string) {
+      expire(after) {
         expired.push(`${name} at ${clock.monotonic()} after ${after}`)
-        underWay.end(added, next)
+        call.ended(answer)
       },
     }
-    const added = underWay.add(call)
-    return added
+    return call
   }
   return { clock, underWay, expired, begin }
 }
@@ -50,9 +53,9 @@ describe('calls under way', () => {
   })
 
   it('that have ended do not expire, whichever of them it is', async () => {
-    const { clock, underWay, begin, expired } = start()
+    const { clock, begin, expired } = start()
     const calls = [begin('a'), begin('b'), begin('c')]
-    for (const index of [0, 2]) underWay.end(calls[index]!, () => {})
+    for (const index of [0, 2]) calls[index]!.ended(answer)
     await clock.advance(4_000, turn)
     begin('d')
     await clock.advance(10_000, turn)
@@ -60,8 +63,8 @@ describe('calls under way', () => {
   })
 
   it('that begin when all others have ended have their whole time', async () => {
-    const { clock, underWay, begin, expired } = start()
-    underWay.end(begin('a'), () => {})
+    const { clock, begin, expired } = start()
+    begin('a').ended(answer)
     await clock.advance(4_999, turn)
     begin('b')
     await clock.advance(10_000, turn)
@@ -69,12 +72,12 @@ describe('calls under way', () => {
   })
 
   it('after a standstill end with the answer that is there, before anybody blames the endpoint', async () => {
-    const { clock, underWay, begin, expired } = start()
+    const { clock, begin, expired } = start()
     const [answered] = [begin('a'), begin('b')]
     // The overdue timer runs before the sockets are read.
     await clock.advance(5_000)
     expect(expired).toEqual([])
-    underWay.end(answered, () => {})
+    answered.ended(answer)
     await turn()
     expect(expired).toEqual(['b at 5000 after 5s'])
   })
@@ -101,8 +104,7 @@ describe('calls under way', () => {
       },
     })
     const early = new UnderWay(clock, durationMs(250))
-    const call = { isSent: true, expire: () => void expired.push('expired') }
-    early.add(call)
+    early.add(() => {}).expiring = { isSent: true, expire: () => void expired.push('expired') }
     now = 249.4
     timers[0]![1]()
     await turn()
@@ -119,15 +121,15 @@ describe('drained', () => {
   it('waits for the last one, and for those that it has begun when it ended', async () => {
     const { clock, underWay, begin } = start()
     const order: string[] = []
-    const first = begin('a')
-    const drained = [underWay.drained(), underWay.drained()].map(each => each.then(() => order.push('drained')))
-    let second = first
-    underWay.end(first, () => {
-      second = begin('b')
+    let second: CallUnderWay | undefined
+    const first = begin('a', true, () => {
+      second = begin('b', true, () => order.push('b ended'))
     })
+    const drained = [underWay.drained(), underWay.drained()].map(each => each.then(() => order.push('drained')))
+    first.ended(answer)
     await clock.advance(1)
     order.push('a ended')
-    underWay.end(second, () => order.push('b ended'))
+    second?.ended(answer)
     await Promise.all(drained)
     expect(order).toEqual(['a ended', 'b ended', 'drained', 'drained'])
     expect(clock.timers).toBe(0)
@@ -137,7 +139,7 @@ describe('drained', () => {
     const { clock, underWay, begin, expired } = start()
     const call = begin('a')
     await clock.advance(5_000)
-    underWay.end(call, () => {})
+    call.ended(answer)
     await underWay.drained()
     begin('after the end')
     await clock.advance(4_999, turn)
