@@ -66,7 +66,6 @@ class AttemptUnderWay {
     this.#deps = deps
     this.#begun = begun
     this.#onEnd = onEnd
-    this.#outcomes = undefined
     this.#underWay = begun.webhooks.length
   }
 
