@@ -20,6 +20,7 @@ const inFlight = 512
 /** What a delivery costs from a full topic at each size. All are filled before the first is measured, so that they can take turns. */
 export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): Promise<Outcome> {
   const { stage, profile } = bench
+  // So many that what V8 compiles at the start, a second of CPU and more, is over before the steady part begins.
   const count = scaled(bench, 240_000)
   const forwarder = hooklineForwarder(cheapestOf(bench))
   const installations: Installation[] = []

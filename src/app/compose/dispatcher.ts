@@ -9,10 +9,10 @@ import type { Foundation, RunningPart } from './foundation.ts'
 import { createGroupConsumer } from './group-consumer.ts'
 
 const maxWait = durationMs(500)
-/** With undici a call leaves so little behind that there is room for more garbage: decision 21. */
-const garbagePercent = 200
 /** For events only: one that was held up is late already. Partitions of retries are paused most of the time, until what has waited for seconds is due. */
 const maxWaitWhilePaused = durationMs(100)
+/** With undici a call holds so little that there is room for more garbage: decision 21. */
+const garbagePercentWithUndici = 200
 const onLoss = 'records gone before they were read: retention is too short, or the log was cut'
 
 /** Events to webhooks. Resolves when both groups have been joined. */
@@ -23,7 +23,7 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
     timeout: settings.delivery.timeout,
     clock,
   })
-  if (settings.delivery.transport === 'undici') letGarbageGrow(garbagePercent)
+  if (settings.delivery.transport === 'undici') letGarbageGrow(garbagePercentWithUndici)
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
   // Every tier that exists, so that a changed schedule strands nothing.
   const tiers = foundation.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)

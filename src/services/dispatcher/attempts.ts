@@ -10,6 +10,7 @@ import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
 import type { Delivery } from './delivery.ts'
+import type { DestinationLane } from './lanes.ts'
 
 interface Deps {
   readonly transport: WebhookTransport
@@ -34,7 +35,8 @@ export interface BegunAttempt {
   readonly at: EpochMs
   /** Monotonic milliseconds. */
   readonly startedAt: number
-  /** Its end tells the breaker of the destination whether it may close. */
+  /** Its breaker is told of the end; of a probe's, whether it may close. */
+  readonly lane: DestinationLane
   readonly isProbe: boolean
   /** Undefined without traces. */
   readonly trace: AttemptTrace | undefined
@@ -58,6 +60,7 @@ class AttemptUnderWay {
   readonly #deps: Deps
   readonly #begun: BegunAttempt
   readonly #onEnd: OnAttemptEnd
+  /** By the place of the webhook; made when the first call has ended. */
   #outcomes: (CallOutcome | undefined)[] | undefined
   #underWay: number
   #hasEnded = false

@@ -15,8 +15,8 @@ export class OpenRecord implements Chained<OpenRecord> {
   readonly shard: Shard
   /** Monotonic milliseconds. */
   readonly takenUpAt: number
-  /** It stands among those that are open. */
-  isOpen = false
+  /** Until it is done or forgotten. */
+  isOpen = true
   before: OpenRecord | undefined = undefined
   after: OpenRecord | undefined = undefined
   #holders = 1

@@ -25,7 +25,7 @@ import { traceAttempt } from './attempt-trace.ts'
 import type { BegunAttempt, MakeAttempt, OnAttemptEnd } from './attempts.ts'
 import type { Delivery } from './delivery.ts'
 import { createFollowUp } from './follow-up.ts'
-import { type DestinationLane, Lanes } from './lanes.ts'
+import { Lanes } from './lanes.ts'
 import { createPump, type Step } from './pump.ts'
 import { Relief } from './relief.ts'
 import type { Settle } from './settle.ts'
@@ -183,15 +183,16 @@ export class Dispatcher {
     const trace = tracer && traceAttempt(tracer, delivery)
     this.#observeDelay(delivery, now, trace && keptTraceIdOf(trace.context))
     const leftOut = webhooks.length - callable.length
-    const begun = { delivery, destination, webhooks: callable, leftOut, at: now, startedAt, isProbe, trace }
+    const begun = { delivery, destination, webhooks: callable, leftOut, at: now, startedAt, lane, isProbe, trace }
     makeAttempt(begun, this.#onAttemptEnd)
   }
 
-  #attempted({ delivery, startedAt, isProbe, trace }: BegunAttempt, attempt: Attempt): void {
+  #attempted(begun: BegunAttempt, attempt: Attempt): void {
     const { clock, policy } = this.#deps
+    const { delivery, startedAt, trace } = begun
     const endedAt = clock.monotonic()
     this.#underWay--
-    this.#tellBreaker(this.#lanes.of(delivery), attempt, isProbe, endedAt)
+    this.#tellBreaker(begun, attempt, endedAt)
     const decision = decide(attempt, delivery.carried, policy, clock.now())
     trace?.end(decision)
     this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)
@@ -199,13 +200,9 @@ export class Dispatcher {
     delivery.of.shard.ended()
   }
 
-  #tellBreaker(
-    { breaker, destination }: DestinationLane,
-    { calls }: Attempt,
-    wasProbe: boolean,
-    endedAt: number,
-  ): void {
+  #tellBreaker({ lane, isProbe: wasProbe }: BegunAttempt, { calls }: Attempt, endedAt: number): void {
     const { metrics, logger } = this.#deps
+    const { breaker, destination } = lane
     const wasOpen = breaker.isOpen
     const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
     const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))

@@ -56,7 +56,6 @@ export class Intake {
   take(record: LogRecord, shard: Shard): void {
     const open = new OpenRecord(record, shard, this.#deps.clock.monotonic(), this)
     this.#open.add(open)
-    open.isOpen = true
     this.#decode(open)
   }
 

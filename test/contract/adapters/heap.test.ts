@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
@@ -11,6 +12,10 @@ async function collections(flags: readonly string[], ...percent: readonly string
   const { stdout } = await promisify(execFile)(process.execPath, ['--trace-gc', ...flags, program, ...percent])
   return stdout.split('Mark-Compact').length - 1
 }
+
+it('a process is told to whose limits are those that `hookline run` starts with', async () => {
+  expect(await readFile('bin/hookline.js', 'utf8')).toContain(`'${asStarted}'`)
+})
 
 it('V8 collects the whole heap less often as soon as it is told to, in a process that runs', async () => {
   const [before, after] = await Promise.all([collections([asStarted]), collections([asStarted], '300')])
