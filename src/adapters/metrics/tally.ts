@@ -3,15 +3,36 @@ import type { Counter } from '../../core/metrics.ts'
 import type { Format, Shown } from './format.ts'
 import { foldings, type Labels, type SeriesBudget } from './series.ts'
 
-interface Branch {
-  count: Count | undefined
-  readonly branches: Map<string, Branch>
-}
-
 interface Count {
   /** Its line up to the value. */
   readonly head: string
   total: number
+}
+
+/** The counts whose labels begin alike. Most have a single way on, which is found without a table: a destination's, for one, to its webhook. */
+class Branch {
+  count: Count | undefined
+  #firstValue: string | undefined
+  #first: Branch | undefined
+  #others: Map<string, Branch> | undefined
+
+  /** To the value of the next label. */
+  on(value: string): Branch {
+    if (value === this.#firstValue) return this.#first as Branch
+    return this.#others?.get(value) ?? this.#grow(value)
+  }
+
+  #grow(value: string): Branch {
+    const branch = new Branch()
+    if (this.#first === undefined) {
+      this.#first = branch
+      this.#firstValue = value
+    } else {
+      this.#others ??= new Map()
+      this.#others.set(value, branch)
+    }
+    return branch
+  }
 }
 
 interface Deps {
@@ -30,12 +51,16 @@ interface Deps {
  */
 export class Tally implements Counter<LabelSet>, Shown {
   readonly #deps: Deps
-  /** By the value of the first label, of those by that of the second one, … */
-  readonly #root: Branch = { count: undefined, branches: new Map() }
+  /** Those that fold stand last: they have many values, and what comes before them would be looked up anew for each of these. */
+  readonly #way: readonly string[]
+  /** By the value of the first label on the way, of those by that of the second one, … */
+  readonly #root = new Branch()
   readonly #counts: Count[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
+    const { names, folding } = deps
+    this.#way = [...names.filter(name => !folding.includes(name)), ...folding]
   }
 
   inc(labels: Labels, by = 1): void {
@@ -52,15 +77,7 @@ export class Tally implements Counter<LabelSet>, Shown {
 
   #branchOf(labels: Labels): Branch {
     let branch = this.#root
-    for (const name of this.#deps.names) {
-      const value = labels[name] ?? ''
-      let next = branch.branches.get(value)
-      if (next === undefined) {
-        next = { count: undefined, branches: new Map() }
-        branch.branches.set(value, next)
-      }
-      branch = next
-    }
+    for (const name of this.#way) branch = branch.on(labels[name] ?? '')
     return branch
   }
 

@@ -12,6 +12,9 @@ interface Count {
   calls: number
 }
 
+/** What a destination has of the places. Its lane keeps it, so that it is not looked up by name for every call. */
+export type Share = Count
+
 interface Counts {
   readonly ofWebhook: Count
   readonly ofHost: Count
@@ -20,7 +23,6 @@ interface Counts {
 /** How many calls may be under way at once: in the process, for one destination, to one webhook, to one host. Checked when each is taken. */
 export class Places {
   readonly #caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>
-  readonly #byDestination = new Map<string, Count>()
   /** How many destinations have calls under way. */
   #busyDestinations = 0
   readonly #byWebhook = new Map<string, Count>()
@@ -41,9 +43,13 @@ export class Places {
     return this.#inFlight < this.#caps.maxInFlight
   }
 
+  /** Of one destination, which must have no other. */
+  newShare(): Share {
+    return { calls: 0 }
+  }
+
   /** Whether one more call would leave the other destinations their share of the process. */
-  hasShare(destination: string): boolean {
-    const own = this.#byDestination.get(destination)?.calls ?? 0
+  leavesOthersTheirs({ calls: own }: Share): boolean {
     const others = this.#busyDestinations - (own > 0 ? 1 : 0)
     const share = others > 0 ? shareOfFree : shareOfFreeWhenAlone
     return own < share * (this.#caps.maxInFlight - this.#inFlight)
@@ -55,18 +61,18 @@ export class Places {
     return ofWebhook.calls < this.#caps.perWebhook && ofHost.calls < this.#caps.perHost
   }
 
-  take(destination: string, webhook: Webhook): void {
+  take(share: Share, webhook: Webhook): void {
     const { ofWebhook, ofHost } = this.#countsOf(webhook)
     this.#inFlight++
-    if (countOf(this.#byDestination, destination).calls++ === 0) this.#busyDestinations++
+    if (share.calls++ === 0) this.#busyDestinations++
     ofWebhook.calls++
     ofHost.calls++
   }
 
-  release(destination: string, webhook: Webhook): void {
+  release(share: Share, webhook: Webhook): void {
     const { ofWebhook, ofHost } = this.#countsOf(webhook)
     this.#inFlight--
-    if (--countOf(this.#byDestination, destination).calls === 0) this.#busyDestinations--
+    if (--share.calls === 0) this.#busyDestinations--
     ofWebhook.calls--
     ofHost.calls--
   }

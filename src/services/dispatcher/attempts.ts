@@ -10,7 +10,6 @@ import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
 import type { Delivery } from './delivery.ts'
-import type { DestinationLane } from './lanes.ts'
 
 interface Deps {
   readonly transport: WebhookTransport
@@ -35,8 +34,7 @@ export interface BegunAttempt {
   readonly at: EpochMs
   /** Monotonic milliseconds. */
   readonly startedAt: number
-  /** Its breaker is told of the end; of a probe's, whether it may close. */
-  readonly lane: DestinationLane
+  /** Its end tells the breaker of the destination whether it may close. */
   readonly isProbe: boolean
   /** Undefined without traces. */
   readonly trace: AttemptTrace | undefined
@@ -83,9 +81,9 @@ class AttemptUnderWay {
 
   #call(index: number, call: WebhookCall): void {
     const { transport, places, tracer } = this.#deps
-    const { destination, webhooks, trace } = this.#begun
+    const { delivery, webhooks, trace } = this.#begun
     const webhook = webhooks[index] as Webhook
-    places.take(destination.id, webhook)
+    places.take(delivery.lane.share, webhook)
     const span = tracer && trace && traceCall(tracer, trace.context, webhook)
     transport.post(span === undefined ? call : tellTrace(call, webhook, span), result =>
       this.#ended(index, result, span),
@@ -94,9 +92,9 @@ class AttemptUnderWay {
 
   #ended(index: number, result: CallResult, span: Span | undefined): void {
     const { places, clock, metrics, onCallEnd } = this.#deps
-    const { destination, webhooks, startedAt, trace } = this.#begun
+    const { delivery, destination, webhooks, startedAt, trace } = this.#begun
     const webhook = webhooks[index] as Webhook
-    places.release(destination.id, webhook)
+    places.release(delivery.lane.share, webhook)
     const seconds = (clock.monotonic() - startedAt) / 1000
     metrics.webhookCallSeconds.observe(noLabels, seconds, trace && keptTraceIdOf(trace.context))
     const outcome = noteOutcome(this.#deps, destination, webhook, result)

@@ -1,5 +1,8 @@
 import type { Chained } from '../../core/chain.ts'
+import type { Breaker } from '../../core/delivery/breaker.ts'
 import type { Carried } from '../../core/delivery/carried.ts'
+import type { Lane } from '../../core/delivery/lane.ts'
+import type { Share } from '../../core/delivery/places.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { Shard } from '../partitions/shard.ts'
@@ -38,8 +41,21 @@ export class OpenRecord implements Chained<OpenRecord> {
   }
 }
 
+/** What is one destination's own: its queue, its breaker, its calls under way. */
+export interface DestinationLane {
+  readonly destination: string
+  readonly queue: Lane<Delivery>
+  readonly breaker: Breaker
+  readonly share: Share
+  /** Stands among the turns: once, however much is ready. */
+  isInTurn: boolean
+  /** Has something ready but no place; asked again when a call ends. */
+  isBlocked: boolean
+}
+
 /** One event for one destination. */
 export interface Delivery {
+  readonly lane: DestinationLane
   readonly of: OpenRecord
   readonly event: EventHead
   /** Of its requests, one for all destinations. As bytes: a text would be copied by the garbage collector for as long as it waits. */

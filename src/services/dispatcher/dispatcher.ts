@@ -23,7 +23,7 @@ import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import type { RecordAttempt } from './attempt-records.ts'
 import { traceAttempt } from './attempt-trace.ts'
 import type { BegunAttempt, MakeAttempt, OnAttemptEnd } from './attempts.ts'
-import type { Delivery } from './delivery.ts'
+import type { Delivery, DestinationLane } from './delivery.ts'
 import { createFollowUp } from './follow-up.ts'
 import { Lanes } from './lanes.ts'
 import { createPump, type Step } from './pump.ts'
@@ -50,7 +50,7 @@ interface Deps {
 /** The pump: takes deliveries from the lanes while there is room for calls, asks core what is to be done, has it carried out. */
 export class Dispatcher {
   readonly #deps: Deps
-  readonly #lanes = new Lanes()
+  readonly #lanes: Lanes
   /** Taken from their lanes and not to be started for now, in order; their keys hold back who comes after them. */
   #held: Delivery[] = []
   #isOpen = true
@@ -62,13 +62,11 @@ export class Dispatcher {
   /** A call or a delivery has ended: a place is free for whoever waited for one, or the next one of a key is ready. */
   readonly goOn: () => void
 
-  /** Made once: it is asked for every delivery. */
-  readonly #hasShare = (destination: string): boolean => this.#deps.places.hasShare(destination)
-
   readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#lanes = new Lanes(deps.places)
     this.#logAttempt = createAttemptLog(deps)
     const { clock, oldestOpenMs } = deps
     const moveOn = (delivery: Delivery): void => this.#moveOn(delivery)
@@ -85,13 +83,18 @@ export class Dispatcher {
     return this.#underWay
   }
 
+  /** Of a destination, one for as long as the process lives. */
+  laneOf(destination: string): DestinationLane {
+    return this.#lanes.of(destination)
+  }
+
   enqueue(delivery: Delivery): void {
     this.#lanes.push(delivery)
   }
 
   #startNext(): ReturnType<Step> {
     const { places, marks } = this.#deps
-    const delivery = this.#isOpen && places.processHasRoom ? this.#lanes.take(this.#hasShare) : undefined
+    const delivery = this.#isOpen && places.processHasRoom ? this.#lanes.take() : undefined
     if (delivery === undefined) return undefined
     const before = places.inFlight
     if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
@@ -170,7 +173,7 @@ export class Dispatcher {
 
   #attempt(delivery: Delivery, destination: Destination, now: EpochMs): void {
     const { places, clock, policy, makeAttempt, tracer } = this.#deps
-    const lane = this.#lanes.of(delivery)
+    const { lane } = delivery
     const startedAt = clock.monotonic()
     if (lane.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now))
       return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now))
@@ -183,7 +186,7 @@ export class Dispatcher {
     const trace = tracer && traceAttempt(tracer, delivery)
     this.#observeDelay(delivery, now, trace && keptTraceIdOf(trace.context))
     const leftOut = webhooks.length - callable.length
-    const begun = { delivery, destination, webhooks: callable, leftOut, at: now, startedAt, lane, isProbe, trace }
+    const begun = { delivery, destination, webhooks: callable, leftOut, at: now, startedAt, isProbe, trace }
     makeAttempt(begun, this.#onAttemptEnd)
   }
 
@@ -200,9 +203,9 @@ export class Dispatcher {
     delivery.of.shard.ended()
   }
 
-  #tellBreaker({ lane, isProbe: wasProbe }: BegunAttempt, { calls }: Attempt, endedAt: number): void {
+  #tellBreaker({ delivery, isProbe: wasProbe }: BegunAttempt, { calls }: Attempt, endedAt: number): void {
     const { metrics, logger } = this.#deps
-    const { breaker, destination } = lane
+    const { breaker, destination } = delivery.lane
     const wasOpen = breaker.isOpen
     const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
     const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))

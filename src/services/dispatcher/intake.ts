@@ -10,7 +10,8 @@ import type { DeliverySettings, PayloadSettings } from '../../core/settings.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import type { Shard } from '../partitions/shard.ts'
-import { type Delivery, OpenRecord } from './delivery.ts'
+import { OpenRecord } from './delivery.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import type { Settle } from './settle.ts'
 
 interface Deps {
@@ -23,9 +24,7 @@ interface Deps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly settle: Settle
-  readonly enqueue: (delivery: Delivery) => void
-  /** Starts what was enqueued outside of any batch. */
-  readonly pump: () => void
+  readonly dispatcher: Pick<Dispatcher, 'laneOf' | 'enqueue' | 'pump'>
 }
 
 /** Takes records up: decodes, normalises what foreign producers wrote, routes, and hands each delivery on. */
@@ -38,6 +37,7 @@ export class Intake {
     this.#deps = deps
     this.#waitForSchema = createSchemaWait({
       ...deps,
+      pump: deps.dispatcher.pump,
       decode: open => this.#decode(open),
       unknown: open => deps.settle.refused(open, 'undecodable', { carried: parkedIn(open.record, deps.topics) }),
     })
@@ -135,12 +135,14 @@ export class Intake {
   /** To all of its destinations. The event itself is let go, with its texts. */
   #deliver(of: OpenRecord, event: Event, orderKey: string | undefined, each: readonly Carried[]): void {
     if (each.length === 0) return
+    const { dispatcher } = this.#deps
     const head = headOf(event)
     const body = Buffer.from(bodyOf(event.message, this.#deps.payload()))
     for (const carried of each) {
       of.hold()
       of.shard.routed(of.record, carried.destination)
-      this.#deps.enqueue({ of, event: head, body, orderKey, carried })
+      const lane = dispatcher.laneOf(carried.destination)
+      dispatcher.enqueue({ lane, of, event: head, body, orderKey, carried })
     }
   }
 }

@@ -1,9 +1,10 @@
 import { longestWaitMs } from '../../core/delivery/backlog.ts'
 import { Breaker } from '../../core/delivery/breaker.ts'
 import { Lane } from '../../core/delivery/lane.ts'
+import type { Places } from '../../core/delivery/places.ts'
 import { Fifo } from '../../core/fifo.ts'
 import type { Shard } from '../partitions/shard.ts'
-import type { Delivery } from './delivery.ts'
+import type { Delivery, DestinationLane } from './delivery.ts'
 
 /**
  * So many lanes that wait for a place are asked when something has ended, and one more for each end, in turn: with a thousand destinations
@@ -12,30 +13,24 @@ import type { Delivery } from './delivery.ts'
  */
 const leastAsked = 16
 
-/** What is one destination's own: its queue and its breaker. */
-export interface DestinationLane {
-  readonly destination: string
-  readonly queue: Lane<Delivery>
-  readonly breaker: Breaker
-  /** Stands among the turns: once, however much is ready. */
-  isInTurn: boolean
-  /** Has something ready but no place; asked again when a call ends. */
-  isBlocked: boolean
-}
-
 /** The lanes of all destinations, taken in turn: a long queue in one does not keep the others waiting. */
 export class Lanes {
+  readonly #places: Pick<Places, 'newShare' | 'leavesOthersTheirs'>
   readonly #lanes = new Map<string, DestinationLane>()
   readonly #turns = new Fifo<DestinationLane>()
   readonly #blocked = new Fifo<DestinationLane>()
   /** What waits there waited too long, and they have not been empty since: they are slower than what comes. */
   readonly #slow = new Set<DestinationLane>()
 
-  of({ carried: { destination } }: Delivery): DestinationLane {
+  constructor(places: Pick<Places, 'newShare' | 'leavesOthersTheirs'>) {
+    this.#places = places
+  }
+
+  of(destination: string): DestinationLane {
     let lane = this.#lanes.get(destination)
     if (lane === undefined) {
       lane = {
-        ...{ destination, queue: new Lane<Delivery>(), breaker: new Breaker() },
+        ...{ destination, queue: new Lane<Delivery>(), breaker: new Breaker(), share: this.#places.newShare() },
         ...{ isInTurn: false, isBlocked: false },
       }
       this.#lanes.set(destination, lane)
@@ -44,16 +39,16 @@ export class Lanes {
   }
 
   push(delivery: Delivery): void {
-    const lane = this.of(delivery)
+    const { lane } = delivery
     lane.queue.push(delivery, delivery.orderKey)
     this.#offerTurn(lane)
   }
 
   /** The next delivery in turn of a lane that has a share of the places, or undefined when there is none. */
-  take(hasShare: (destination: string) => boolean): Delivery | undefined {
+  take(): Delivery | undefined {
     for (let lane = this.#turns.shift(); lane !== undefined; lane = this.#turns.shift()) {
       lane.isInTurn = false
-      if (!hasShare(lane.destination)) {
+      if (!this.#places.leavesOthersTheirs(lane.share)) {
         this.#block(lane)
         continue
       }
@@ -68,21 +63,21 @@ export class Lanes {
 
   /** A taken delivery has ended or moved to a topic. */
   ended(delivery: Delivery): void {
-    const lane = this.of(delivery)
+    const { lane } = delivery
     lane.queue.ended(delivery.orderKey)
     this.#offerTurn(lane)
   }
 
   /** Puts a taken delivery back: none of the destination's webhooks has a place free. */
   putBack(delivery: Delivery): void {
-    const lane = this.of(delivery)
+    const { lane } = delivery
     lane.queue.putBack(delivery, delivery.orderKey)
     this.#block(lane)
   }
 
   /** Puts a taken delivery back that was not to be started: it is the next one of its lane again. */
   restore(delivery: Delivery): void {
-    const lane = this.of(delivery)
+    const { lane } = delivery
     lane.queue.putBack(delivery, delivery.orderKey)
     this.#offerTurn(lane)
   }

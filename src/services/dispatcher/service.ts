@@ -79,8 +79,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const parts = { oldestOpenMs, policy, places, makeAttempt, settle, recordAttempt }
   const dispatcher: Dispatcher = new Dispatcher({ ...deps, ...parts })
   marks.onCurrent(() => dispatcher.release())
-  const pump = (): void => dispatcher.pump()
-  const intake = new Intake({ ...deps, settle, enqueue: delivery => dispatcher.enqueue(delivery), pump })
+  const intake = new Intake({ ...deps, settle, dispatcher })
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const taken = {
     clock,
@@ -88,7 +87,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     looksOn: () => dispatcher.isClogged,
     onRecord: (record: LogRecord, shard: Shard) => intake.take(record, shard),
     onTakenUp: (shard: Shard) => {
-      pump()
+      dispatcher.pump()
       dispatcher.relieve(shard)
     },
     onRevoked: (shard: Shard) => intake.forget(shard),

@@ -1,4 +1,5 @@
 import type { BacklogLimits } from '../../core/delivery/backlog.ts'
+import { LastRouted } from '../../core/delivery/last-routed.ts'
 import { OffsetTracker } from '../../core/delivery/tracker.ts'
 import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../core/ports.ts'
 import { Unread } from './unread.ts'
@@ -34,8 +35,7 @@ export class Shard implements TopicPartition {
   highWatermark: number
   readonly #deps: Deps
   readonly #holds = new Set<Hold>()
-  /** Destination → the highest offset of which it was given a delivery. */
-  readonly #lastOf = new Map<string, number>()
+  readonly #lastRouted = new LastRouted()
   #openBytes = 0
   #underWay = 0
   #idle: PromiseWithResolvers<void> | undefined
@@ -111,14 +111,12 @@ export class Shard implements TopicPartition {
   }
 
   routed(record: LogRecord, destination: string): void {
-    this.#lastOf.set(destination, record.offset)
+    this.#lastRouted.add(record.offset, destination)
   }
 
   /** Whether, from the lowest undone record on, there were any for other destinations: then these wait for this one. */
   hasOthersThan(destination: string): boolean {
-    for (const [other, offset] of this.#lastOf)
-      if (other !== destination && offset >= this.tracker.committable) return true
-    return false
+    return this.#lastRouted.hasOthersThan(destination, this.tracker.committable)
   }
 
   #reaches(share: number): boolean {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { cloggedMs } from '../../../../src/core/delivery/backlog.ts'
-import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
-import type { DestinationLane } from '../../../../src/services/dispatcher/lanes.ts'
+import type { Delivery, DestinationLane } from '../../../../src/services/dispatcher/delivery.ts'
 import { Relief } from '../../../../src/services/dispatcher/relief.ts'
 import type { Shard } from '../../../../src/services/partitions/shard.ts'
 
