@@ -11,13 +11,25 @@ export interface LeveledLogger extends Logger {
   level: LogLevel
 }
 
+/** Made once a millisecond: while an endpoint fails, many attempts are told of in each. */
+function createIsoTime(): () => string {
+  let at = 0
+  let text = ''
+  return () => {
+    const now = Date.now()
+    if (now !== at) text = `,"time":"${new Date(now).toISOString()}"`
+    at = now
+    return text
+  }
+}
+
 /** JSON lines on stderr: stdout belongs to what a command prints. What has no name of ours, and all but the origin of URLs, is withheld. */
 export function createLogger(level: LogLevel): LeveledLogger {
   return pino(
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: createIsoTime(),
       formatters: { level: label => ({ level: label }), log: loggable },
       // Called only for lines that are written.
       hooks: {

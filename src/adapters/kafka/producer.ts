@@ -1,7 +1,7 @@
 import type { Producer, RecordMetadata } from 'kafkajs'
 import { partitionFor } from '../../core/message/event.ts'
 import type { Cancel, Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
+import { type DurationMs, durationMs } from '../../core/units.ts'
 import { partitionCount } from './admin.ts'
 import { batchLength, batchLimits, isWorthHalving, recordBytes } from './batch.ts'
 import { type KafkaClient, metadataMaxAgeMs, producerRetry } from './client.ts'
@@ -16,10 +16,12 @@ export interface ProducerDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly compression?: Compression
+  /** Topics whose records are in no hurry: more of them go in one request. None. */
+  readonly isPatient?: (topic: string) => boolean
 }
 
 /** How long a record waits for others to the same partition. */
-const linger = durationMs(5)
+const linger = { usual: durationMs(5), patient: durationMs(20) }
 /** How long the leader may wait for the replicas: less than the request may take, so that its answer comes. */
 const replicationTimeoutMs = 8_000
 
@@ -45,6 +47,8 @@ interface Topic {
   /** What came before that. */
   waiting: Queued[]
   readonly lanes: Map<number, Lane>
+  readonly linger: DurationMs
+  lingering: Cancel | undefined
 }
 
 /**
@@ -61,7 +65,6 @@ class BatchingProducer implements LogProducer {
   readonly #topics = new Map<string, Topic>()
   readonly #rounds = new Rounds()
   #connected: Promise<void> | undefined
-  #lingering: Cancel | undefined
   /** Where records without key go for now; moves on with each flush, so that they make batches. */
   #spread = 0
   #isStopped = false
@@ -96,7 +99,7 @@ class BatchingProducer implements LogProducer {
 
   async flush(): Promise<void> {
     const ended = this.#rounds.ended()
-    this.#sendAll()
+    for (const [name, topic] of this.#topics) this.#sendAll(name, topic)
     await ended
   }
 
@@ -109,7 +112,10 @@ class BatchingProducer implements LogProducer {
   #topic(name: string): Topic {
     const known = this.#topics.get(name)
     if (known !== undefined) return known
-    const topic: Topic = { partitions: undefined, waiting: [], lanes: new Map() }
+    const topic: Topic = {
+      ...{ partitions: undefined, waiting: [], lanes: new Map(), lingering: undefined },
+      linger: this.#deps.isPatient?.(name) === true ? linger.patient : linger.usual,
+    }
     this.#topics.set(name, topic)
     return topic
   }
@@ -130,22 +136,22 @@ class BatchingProducer implements LogProducer {
 
   #enqueue(name: string, partitions: number, queued: Queued): void {
     const { key, partition = key === null ? this.#spread % partitions : partitionFor(key, partitions) } = queued.record
-    const { lanes } = this.#topic(name)
+    const topic = this.#topic(name)
+    const { lanes } = topic
     const lane = lanes.get(partition) ?? { queue: [], bytes: 0, isSending: false }
     lanes.set(partition, lane)
     lane.queue.push(queued)
     lane.bytes += queued.bytes
     if (lane.queue.length >= batchLimits.records || lane.bytes >= batchLimits.bytes)
       this.#sendFrom(name, partition, lane)
-    else this.#lingering ??= this.#deps.clock.after(linger, () => this.#sendAll())
+    else topic.lingering ??= this.#deps.clock.after(topic.linger, () => this.#sendAll(name, topic))
   }
 
-  #sendAll(): void {
-    this.#lingering?.()
-    this.#lingering = undefined
+  #sendAll(name: string, topic: Topic): void {
+    topic.lingering?.()
+    topic.lingering = undefined
     this.#spread++
-    for (const [name, { lanes }] of this.#topics)
-      for (const [partition, lane] of lanes) if (lane.queue.length > 0) this.#sendFrom(name, partition, lane)
+    for (const [partition, lane] of topic.lanes) if (lane.queue.length > 0) this.#sendFrom(name, partition, lane)
   }
 
   #sendFrom(name: string, partition: number, lane: Lane): void {

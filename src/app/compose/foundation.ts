@@ -99,7 +99,9 @@ export async function layFoundation(
   const registry = createRegistry(settings.registry)
   const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
   const inputCodec = await createAudienceInputCodec({ registry, topic: topics.audienceInput, clock })
-  const producer = createProducer({ kafka, clock, logger })
+  // What is parked waits for a second at least.
+  const isPatient = (topic: string): boolean => topics.tierOf(topic) !== undefined
+  const producer = createProducer({ kafka, clock, logger, isPatient })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
   const follower = createFollower({ kafka, topic: topics.suppressions, clock, logger })
   const marks = createMarks({ follower, producer, topic: topics.suppressions, clock, logger })

@@ -29,7 +29,7 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   for (const transport of bench.transports) {
     const runs: Figures[] = []
     for (let run = 1; run <= bench.runs; run++) {
-      const count = Math.max(fewest, scaled(bench, transport === 'got' ? 40_000 : 200_000))
+      const count = Math.max(fewest, scaled(bench, transport === 'got' ? 160_000 : 600_000))
       const { bare, plain, failing, parkedBytes, eventBytes } = await runOf(bench, transport, count)
       const { attempt, parkAndRelease } = costsOf(plain, failing)
       const bareDelivery = 1e6 / bare.perCpuSecond

@@ -32,13 +32,13 @@ function setUp(send: Send) {
       },
     }),
   } as unknown as KafkaClient
-  const producer = createProducer({ kafka, clock, logger: silent })
+  const producer = createProducer({ kafka, clock, logger: silent, isPatient: topic => topic === 'patient' })
   return { producer, requests, linger: () => clock.advance(10, settle) }
 }
 
-function append(to: LogProducer, partition: number, value = 'x'): { answer: string | undefined } {
+function append(to: LogProducer, partition: number, value = 'x', topic = 'topic'): { answer: string | undefined } {
   const result: { answer: string | undefined } = { answer: undefined }
-  to.append('topic', { key: null, value: Buffer.from(value), headers: {}, partition }, error => {
+  to.append(topic, { key: null, value: Buffer.from(value), headers: {}, partition }, error => {
     result.answer = error === undefined ? 'stored' : (error as Error & { code: string }).code
   })
   return result
@@ -103,6 +103,29 @@ it('a full batch does not linger', async () => {
   for (let index = 0; index < 1_000; index++) append(producer, 0)
   await settle()
   expect(requests.map(({ messages }) => messages.length)).toEqual([1, 1_000])
+})
+
+it('records of a patient topic wait longer for others, and hold up no other topic', async () => {
+  const { producer, requests, linger } = setUp(async request => stored(request))
+  append(producer, 0, 'a', 'patient')
+  append(producer, 0, 'b')
+  await linger()
+  append(producer, 0, 'c', 'patient')
+  expect(requests.map(valuesOf)).toEqual(['b'])
+  await linger()
+  await linger()
+  expect(requests.map(valuesOf)).toEqual(['b', 'a,c'])
+})
+
+it('a flush waits for no linger', async () => {
+  const { producer, requests, linger } = setUp(async request => stored(request))
+  append(producer, 0, 'first', 'patient')
+  await linger()
+  await linger()
+  const results = [append(producer, 0, 'a', 'patient'), append(producer, 0, 'b', 'patient')]
+  await producer.flush()
+  expect(requests.map(valuesOf)).toEqual(['first', 'a,b'])
+  expect(results.map(({ answer }) => answer)).toEqual(['stored', 'stored'])
 })
 
 it('a record that is refused does not take its neighbours with it', async () => {
