@@ -14,7 +14,7 @@ export interface Carried {
   readonly destination: string
   /** Attempts made so far. */
   readonly attempt: number
-  /** How often it was put off without an attempt for want of room; waiting for `notBefore` is not counted. */
+  /** How often it was put off without an attempt; waiting for `notBefore` or for the end of a probe is not counted. */
   readonly deferrals: number
   /** When the dispatcher first took the event up. */
   readonly startedAt: EpochMs

@@ -91,17 +91,25 @@ export function beforeAttempt(
 
 /**
  * Parks a delivery without an attempt. At the end of its window it is given up instead, unless it was never attempted:
- * only a pause takes that one attempt from it.
+ * only a pause takes that one attempt from it. `climbs` false: it will soon be known whether it may be attempted, so that it waits
+ * for the shortest tier and the next deferral for no longer one than this would have.
  */
-export function defer(carried: Carried, cause: DeferralCause, policy: RetryPolicy, now: EpochMs): Decision {
+export function defer(
+  carried: Carried,
+  cause: DeferralCause,
+  policy: RetryPolicy,
+  now: EpochMs,
+  { climbs }: { readonly climbs: boolean } = { climbs: true },
+): Decision {
   if (isWindowOver(carried, now) && (carried.attempt > 0 || cause === 'paused'))
     return giveUp(carried, 'retry_window_over')
   if (cause === 'not_before') {
     const tier = tierFor(durationMs(carried.notBefore - now), policy.tiers)
     return { kind: 'deferred', tier, cause, carried: { ...carried, reason: cause } }
   }
-  const tier = deferralTier(carried.deferrals, durationMs(carried.deadline - now), policy.tiers)
-  return { kind: 'deferred', tier, cause, carried: { ...carried, deferrals: carried.deferrals + 1, reason: cause } }
+  const tier = deferralTier(climbs ? carried.deferrals : 0, durationMs(carried.deadline - now), policy.tiers)
+  const deferrals = carried.deferrals + (climbs ? 1 : 0)
+  return { kind: 'deferred', tier, cause, carried: { ...carried, deferrals, reason: cause } }
 }
 
 /** True for a delivery whose window has run out before its first attempt: it gets that one, whatever the breaker says. */

@@ -175,8 +175,10 @@ export class Dispatcher {
     const { places, clock, policy, makeAttempt, tracer } = this.#deps
     const { lane } = delivery
     const startedAt = clock.monotonic()
-    if (lane.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now))
-      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now))
+    if (lane.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now)) {
+      const climbs = !lane.breaker.isProbing
+      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
+    }
     const webhooks = webhooksToCall(destination, delivery.carried)
     const callable = webhooks.filter(webhook => places.hasRoom(webhook))
     if (callable.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)

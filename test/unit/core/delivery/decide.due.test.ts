@@ -51,6 +51,13 @@ describe('defer: parked without an attempt', () => {
     expect(summary(defer(carriedOf(given), cause, defaultPolicy, now))).toBe(expected)
   })
 
+  it('beside a probe it waits for the shortest tier and climbs no further', () => {
+    const carried = carriedOf({ deferrals: 3 })
+    const decision = defer(carried, 'breaker_open', defaultPolicy, now, { climbs: false })
+    expect(summary(decision)).toBe('deferred breaker_open 10s')
+    expect(carriedAfter(decision)).toEqual({ ...carried, reason: 'breaker_open' })
+  })
+
   it('leaves all but the count of deferrals and the reason as it was', () => {
     const carried = carriedOf({ attempt: 2, deferrals: 1, outcomes: 'http_5xx', notBefore: later('59m') })
     expect(carriedAfter(defer(carried, 'lane_full', defaultPolicy, now))).toEqual({

@@ -82,6 +82,23 @@ describe('the breaker of a destination', () => {
     expect(harness.count('breakersOpen{crm}')).toBe(0)
   })
 
+  it('what comes up while the probe is under way is tried soon after its end, and has not climbed', async () => {
+    let isDead = true
+    const harness = await DispatcherHarness.started({ answer: () => (isDead ? answered(503) : ok) })
+    write(harness, 10)
+    await harness.advance(1)
+    // Together they are put off for 10 s and for 30 s, and so come up together when a probe may be made.
+    write(harness, 20, 'later')
+    await harness.advance(39_000)
+    isDead = false
+    const called = (): number => harness.calls.filter(({ call }) => call.body.includes('"later')).length
+    expect(called()).toBe(0)
+    await harness.advance(2_000)
+    expect(called()).toBe(1)
+    await harness.advance(11_000)
+    expect(called()).toBe(20)
+  })
+
   it('does not open for refusals: those are answers', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(404) })
     write(harness, 50)
