@@ -42,6 +42,7 @@ interface Lane {
 }
 
 interface Topic {
+  readonly name: string
   /** Known after the first look; each request brings it up to date. */
   partitions: number | undefined
   /** What came before that. */
@@ -85,13 +86,14 @@ class BatchingProducer implements LogProducer {
     })
   }
 
-  append(topic: string, record: OutgoingRecord, onAck: OnAck): void {
+  append(name: string, record: OutgoingRecord, onAck: OnAck): void {
     if (this.#isStopped) {
       const closed = new KafkaError('the producer is stopped', { code: 'CLOSED', retriable: false })
       return queueMicrotask(() => onAck(closed))
     }
     const queued = { record, bytes: recordBytes(record), round: this.#rounds.enter(), onAck }
-    const { partitions, waiting } = this.#topic(topic)
+    const topic = this.#topic(name)
+    const { partitions, waiting } = topic
     if (partitions !== undefined) return this.#enqueue(topic, partitions, queued)
     waiting.push(queued)
     if (waiting.length === 1) void this.#look(topic)
@@ -99,7 +101,7 @@ class BatchingProducer implements LogProducer {
 
   async flush(): Promise<void> {
     const ended = this.#rounds.ended()
-    for (const [name, topic] of this.#topics) this.#sendAll(name, topic)
+    for (const topic of this.#topics.values()) this.#sendAll(topic)
     await ended
   }
 
@@ -113,7 +115,7 @@ class BatchingProducer implements LogProducer {
     const known = this.#topics.get(name)
     if (known !== undefined) return known
     const topic: Topic = {
-      ...{ partitions: undefined, waiting: [], lanes: new Map(), lingering: undefined },
+      ...{ name, partitions: undefined, waiting: [], lanes: new Map(), lingering: undefined },
       linger: this.#deps.isPatient?.(name) === true ? linger.patient : linger.usual,
     }
     this.#topics.set(name, topic)
@@ -121,37 +123,35 @@ class BatchingProducer implements LogProducer {
   }
 
   /** Finds out how many partitions a topic has: that it is missing shows at once, and not after many tries. */
-  async #look(name: string): Promise<void> {
-    const topic = this.#topic(name)
+  async #look(topic: Topic): Promise<void> {
     let error: KafkaError | undefined
     try {
-      topic.partitions = await partitionCount(this.#deps.kafka, name)
+      topic.partitions = await partitionCount(this.#deps.kafka, topic.name)
     } catch (thrown) {
-      error = kafkaError(`topic ${name} cannot be looked up`, thrown)
+      error = kafkaError(`topic ${topic.name} cannot be looked up`, thrown)
     }
     const waiting = topic.waiting.splice(0)
     if (error !== undefined) return this.#answer(waiting, error)
-    for (const queued of waiting) this.#enqueue(name, topic.partitions as number, queued)
+    for (const queued of waiting) this.#enqueue(topic, topic.partitions as number, queued)
   }
 
-  #enqueue(name: string, partitions: number, queued: Queued): void {
+  #enqueue(topic: Topic, partitions: number, queued: Queued): void {
     const { key, partition = key === null ? this.#spread % partitions : partitionFor(key, partitions) } = queued.record
-    const topic = this.#topic(name)
-    const { lanes } = topic
+    const { name, lanes } = topic
     const lane = lanes.get(partition) ?? { queue: [], bytes: 0, isSending: false }
     lanes.set(partition, lane)
     lane.queue.push(queued)
     lane.bytes += queued.bytes
     if (lane.queue.length >= batchLimits.records || lane.bytes >= batchLimits.bytes)
       this.#sendFrom(name, partition, lane)
-    else topic.lingering ??= this.#deps.clock.after(topic.linger, () => this.#sendAll(name, topic))
+    else topic.lingering ??= this.#deps.clock.after(topic.linger, () => this.#sendAll(topic))
   }
 
-  #sendAll(name: string, topic: Topic): void {
+  #sendAll(topic: Topic): void {
     topic.lingering?.()
     topic.lingering = undefined
     this.#spread++
-    for (const [partition, lane] of topic.lanes) if (lane.queue.length > 0) this.#sendFrom(name, partition, lane)
+    for (const [partition, lane] of topic.lanes) if (lane.queue.length > 0) this.#sendFrom(topic.name, partition, lane)
   }
 
   #sendFrom(name: string, partition: number, lane: Lane): void {

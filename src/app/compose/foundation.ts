@@ -99,7 +99,7 @@ export async function layFoundation(
   const registry = createRegistry(settings.registry)
   const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
   const inputCodec = await createAudienceInputCodec({ registry, topic: topics.audienceInput, clock })
-  // What is parked waits for a second at least.
+  // What is parked waits anyway, mostly for seconds and more.
   const isPatient = (topic: string): boolean => topics.tierOf(topic) !== undefined
   const producer = createProducer({ kafka, clock, logger, isPatient })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })

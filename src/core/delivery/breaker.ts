@@ -8,8 +8,8 @@ const openForMs = 30_000
 
 /*
  * closed     attempts are made and counted. Ten or more in a minute, 70 % of them failed retryably: open.
- * open       for 30 s nothing is attempted, then one probe at a time. What comes up beside it waits for its end, and is
- *            put off no further than before: what was put off together comes up together, and only one is the probe.
+ * open       for 30 s nothing is attempted, then one probe at a time. What comes up beside it is put off briefly and
+ *            climbs no tier: what was put off together comes up together, and only one is the probe.
  *            The probe succeeds, or an attempt that was still under way does: closed, nothing counted.
  *            The probe fails: open for 30 s more.
  */

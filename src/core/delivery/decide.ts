@@ -91,8 +91,8 @@ export function beforeAttempt(
 
 /**
  * Parks a delivery without an attempt. At the end of its window it is given up instead, unless it was never attempted:
- * only a pause takes that one attempt from it. `climbs` false: it will soon be known whether it may be attempted, so that it waits
- * for the shortest tier and the next deferral for no longer one than this would have.
+ * only a pause takes that one attempt from it. `climbs` false, beside a probe, whose end is
+ * near: it waits for the shortest tier, and this deferral is not counted.
  */
 export function defer(
   carried: Carried,

@@ -29,6 +29,7 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   for (const transport of bench.transports) {
     const runs: Figures[] = []
     for (let run = 1; run <= bench.runs; run++) {
+      // So many that what V8 compiles for parking is little of what a parked delivery costs.
       const count = Math.max(fewest, scaled(bench, transport === 'got' ? 160_000 : 600_000))
       const { bare, plain, failing, parkedBytes, eventBytes } = await runOf(bench, transport, count)
       const { attempt, parkAndRelease } = costsOf(plain, failing)
