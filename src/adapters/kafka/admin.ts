@@ -37,24 +37,26 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
 
   return {
     listTopics: () => ask('topics cannot be listed', () => admin.listTopics()),
-    describe: topics => ask('topics cannot be described', () => describe(admin, topics)),
+    describe: topics => ask('topics cannot be described', () => onceHosted(() => describe(admin, topics))),
     create: ({ name, partitions, replicationFactor, config }) =>
       ask(`topic ${name} cannot be created`, async () => {
         const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
         const topic = { topic: name, numPartitions: partitions, replicationFactor, configEntries }
         await admin.createTopics({ topics: [topic], waitForLeaders: false })
-        await untilHosted(admin, name)
+        await onceHosted(() => admin.fetchTopicMetadata({ topics: [name] }))
       }),
     close: () => admin.disconnect(),
   }
 }
 
-/** A busy broker does not know for a moment what was just created; kafkajs's own waiting takes that for a failure. */
-async function untilHosted(admin: Admin, topic: string): Promise<void> {
+/**
+ * For a moment after a topic was created one broker knows it and another one does not, and each question may go to any of them; kafkajs's own
+ * waiting takes that for a failure.
+ */
+async function onceHosted<T>(request: () => Promise<T>): Promise<T> {
   for (let left = hostedTries; ; left--) {
     try {
-      await admin.fetchTopicMetadata({ topics: [topic] })
-      return
+      return await request()
     } catch (error) {
       if (left === 1 || !notHostedYet.has(codeOfThrown(error))) throw error
       await setTimeout(hostedAgainAfterMs)
