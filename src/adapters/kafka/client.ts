@@ -16,7 +16,7 @@ import { kafkajsLogCreator } from './log.ts'
 
 /** Every value given: under NODE_ENV=test kafkajs has other defaults. */
 const retryShape = { factor: 0.2, multiplier: 2 }
-/** More tries make the loss of a coordinator longer, not shorter: kafkajs finds the new one only when they are over. */
+/** Few: kafkajs tries the same broker each time. What is worth waiting for longer waits in `outlasting.ts`, with a new view of who leads. */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
 /** Together some eight seconds: the election of a new leader takes three to five. */
 export const producerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 1_000, retries: 10 }

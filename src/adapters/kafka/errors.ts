@@ -18,6 +18,14 @@ export function topicMissing(topic: string, cause?: unknown): KafkaError {
   return new KafkaError(`topic ${topic} does not exist`, { code: 'TOPIC_MISSING', retriable: false, cause })
 }
 
+/** By its type kafkajs knows that it has to join again, by the flag that it may try. */
+export function rejoinNeeded(): Error {
+  return Object.assign(new Error('the group has to be joined again'), {
+    type: 'REBALANCE_IN_PROGRESS',
+    retriable: true,
+  })
+}
+
 /** The parts of kafkajs's errors that say something. */
 interface KafkajsError {
   readonly name?: string
@@ -43,6 +51,19 @@ export function kafkaError(doing: string, thrown: unknown): KafkaError {
 /** Kafka's own name of what a thrown error is about, `UNKNOWN_TOPIC_OR_PARTITION` for example. */
 export function codeOfThrown(thrown: unknown): string {
   return thrown instanceof KafkaError ? thrown.code : codeOf(rootOf(thrown))
+}
+
+/** No answer, or none from who should have given it: brokers die, come back, and take over from each other. */
+const outOfReach: ReadonlySet<string> = new Set([
+  ...['KafkaJSConnectionError', 'KafkaJSConnectionClosedError', 'KafkaJSRequestTimeoutError'],
+  ...['KafkaJSBrokerNotFound', 'KafkaJSGroupCoordinatorNotFound'],
+  ...['NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS'],
+])
+
+/** Whether a request has met no broker that can answer it: then it says nothing about what was asked. */
+export function isOutOfReach(thrown: unknown): boolean {
+  const { type, name = '' } = rootOf(thrown)
+  return outOfReach.has(type ?? name)
 }
 
 /** kafkajs wraps what happened: in the error of its retries (which calls itself not retriable), and in lists. */

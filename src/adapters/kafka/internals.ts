@@ -66,6 +66,8 @@ export interface Cluster {
   disconnect(): Promise<void>
   addTargetTopic(topic: string): Promise<void>
   refreshMetadata(): Promise<void>
+  /** Connected. */
+  findGroupCoordinator(group: { readonly groupId: string }): Promise<Broker>
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number | null }[]
   /** By the broker that leads each; producers name partitions by text. */
   findLeaderForPartitions(topic: string, partitions: readonly (number | string)[]): Readonly<Record<string, number[]>>
@@ -91,7 +93,9 @@ export interface Batch {
 export interface ConsumerGroup {
   readonly cluster: Cluster
   readonly groupId: string
-  readonly coordinator: Broker
+  coordinator: Broker
+  /** What commits. */
+  readonly offsetManager: { coordinator: Broker }
   readonly generationId: number
   readonly memberId: string | null
   /** Milliseconds; read before each fetch. */

@@ -25,7 +25,12 @@ export class Lease {
   }
 
   get holds(): boolean {
-    return this.#clock.monotonic() - this.#confirmedAt < leaseMs
+    return this.age < leaseMs
+  }
+
+  /** Milliseconds since we were a member for sure; infinite before the first time. */
+  get age(): number {
+    return this.#clock.monotonic() - this.#confirmedAt
   }
 
   /**

@@ -11,11 +11,12 @@ import {
   nearest,
   offsetOf,
 } from './assignment.ts'
-import { codeOfThrown, KafkaError } from './errors.ts'
+import { codeOfThrown, KafkaError, rejoinNeeded } from './errors.ts'
 import { GivingUp } from './giving-up.ts'
 import type { Batch, ConsumerGroup } from './internals.ts'
 import { Lease } from './lease.ts'
 import { Meanwhile } from './meanwhile.ts'
+import { Outlasting } from './outlasting.ts'
 import { byTopic, type OwnedPartition, type Partitions, partitionOf, positionOf, showPositions } from './partitions.ts'
 import { assignmentFrom, fetchUnhooked, type GroupHooks } from './patches/group-hooks.ts'
 
@@ -43,6 +44,7 @@ const askAgainAfter = durationMs(200)
 export class Member implements GroupHooks, Seat {
   readonly #deps: MemberDeps
   readonly #lease: Lease
+  readonly #outlasting: Outlasting
   readonly #givingUp: GivingUp
   readonly #meanwhile: Meanwhile
   /** The group since our last join began. */
@@ -57,6 +59,7 @@ export class Member implements GroupHooks, Seat {
   constructor(deps: MemberDeps) {
     this.#deps = deps
     this.#lease = new Lease(deps.clock, () => deps.handlers.onConfirmed())
+    this.#outlasting = new Outlasting({ ...deps, lease: this.#lease })
     this.#givingUp = new GivingUp(deps)
     this.#meanwhile = new Meanwhile({ ...deps, fetch: fetchUnhooked, beat: group => this.#lease.beat(group) })
   }
@@ -129,7 +132,7 @@ export class Member implements GroupHooks, Seat {
   async heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#joining !== undefined) return
     if (this.#givingUp.isRejoinDue) throw rejoinNeeded()
-    await this.#lease.beat(group)
+    await this.#outlasting.beat(group)
   }
 
   maxWait(): DurationMs {
@@ -139,14 +142,15 @@ export class Member implements GroupHooks, Seat {
 
   async fetch(fetch: () => Promise<readonly Batch[]>): Promise<readonly Batch[]> {
     await this.#joining?.catch(() => undefined)
-    if (this.#settled === undefined) throw rejoinNeeded()
+    const group = this.#settled
+    if (group === undefined) throw rejoinNeeded()
     const joins = this.#joins
     try {
       return await fetch()
     } catch (error) {
       // Another broker's fetch has led to a rejoin meanwhile; what this one stumbled over belongs to the time before.
-      if (this.#joins !== joins) return []
-      throw error
+      if (this.#joins === joins) await this.#outlasting.afterFetch(group, error)
+      return []
     }
   }
 
@@ -235,14 +239,6 @@ async function joinAnew(join: () => Promise<void>): Promise<void> {
   } catch (error) {
     throw (error as Error).name === 'KafkaJSGroupCoordinatorNotFound' ? rejoinNeeded() : error
   }
-}
-
-/** By its type kafkajs knows that it has to join again, by the flag that it may try. */
-function rejoinNeeded(): Error {
-  return Object.assign(new Error('the group has to be joined again'), {
-    type: 'REBALANCE_IN_PROGRESS',
-    retriable: true,
-  })
 }
 
 function ended({ groupId }: ConsumerGroup): KafkaError {

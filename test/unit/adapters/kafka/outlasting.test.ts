@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals'
+import type { ConsumerGroup } from '../../../../src/adapters/kafka/internals.ts'
+import { Lease } from '../../../../src/adapters/kafka/lease.ts'
+import { Outlasting } from '../../../../src/adapters/kafka/outlasting.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { silent } from '../../../support/silent-logger.ts'
+import { settle } from './one-member.ts'
+
+const error = (name: string, more: object = {}): Error => Object.assign(new Error(name), { name, ...more })
+const refused = error('KafkaJSConnectionError', { code: 'ECONNREFUSED' })
+
+/** A group of which `coordinators` says what each answers to a heartbeat, and `found` which one the cluster knows. */
+function setUp() {
+  const clock = new ManualClock()
+  const beats: string[] = []
+  const answers = new Map<string, Error>()
+  const coordinator = (name: string) => ({
+    name,
+    heartbeat: async () => {
+      beats.push(name)
+      const answer = answers.get(name)
+      if (answer !== undefined) throw answer
+    },
+  })
+  const state = { found: 'one' as string | undefined, asked: 0, refreshed: 0 }
+  const first = coordinator('one')
+  const group = {
+    ...{ groupId: 'group', memberId: 'me', generationId: 3, coordinator: first },
+    offsetManager: { coordinator: first },
+    cluster: {
+      refreshMetadata: async () => void state.refreshed++,
+      findGroupCoordinator: async () => {
+        state.asked++
+        if (state.found === undefined) throw error('KafkaJSGroupCoordinatorNotFound')
+        return coordinator(state.found)
+      },
+    },
+  }
+  const lease = new Lease(clock, () => undefined)
+  const outlasting = new Outlasting({ clock, logger: silent, lease })
+  const it = group as unknown as ConsumerGroup
+  return { clock, beats, answers, state, group, it, lease, coordinator, beat: () => outlasting.beat(it), outlasting }
+}
+
+describe('a heartbeat', () => {
+  it.each([
+    { name: 'refused', answer: refused },
+    { name: 'broken off', answer: error('KafkaJSConnectionClosedError') },
+    { name: 'not answered', answer: error('KafkaJSRequestTimeoutError') },
+    {
+      name: 'answered by who coordinates no more',
+      answer: error('KafkaJSProtocolError', { type: 'NOT_COORDINATOR_FOR_GROUP' }),
+    },
+    {
+      name: 'answered by who is still reading',
+      answer: error('KafkaJSProtocolError', { type: 'GROUP_LOAD_IN_PROGRESS' }),
+    },
+  ])('$name: goes to who coordinates now, and so do commits', async ({ answer }) => {
+    const { clock, beats, answers, state, group, beat, lease } = setUp()
+    await beat()
+    answers.set('one', answer)
+    state.found = 'two'
+    await clock.advance(500, settle)
+    await beat()
+    await clock.advance(200, settle)
+    await beat()
+    expect(beats).toEqual(['one', 'one', 'two'])
+    expect([group.coordinator, group.offsetManager.coordinator]).toMatchObject([{ name: 'two' }, { name: 'two' }])
+    expect(lease.age).toBe(0)
+  })
+
+  it('is not sent while nobody coordinates; who does is asked for five times a second, once for all', async () => {
+    const { clock, beats, answers, state, beat, lease } = setUp()
+    await beat()
+    answers.set('one', refused)
+    state.found = undefined
+    for (let at = 0; at < 9_000; at += 100) {
+      await clock.advance(100, settle)
+      await Promise.all([beat(), beat()])
+    }
+    const sent = beats.length
+    expect(state.asked).toBeLessThanOrEqual(45)
+    // One heartbeat before each search, at most.
+    expect(sent).toBeLessThanOrEqual(46)
+    expect(lease.holds).toBe(false)
+    state.found = 'two'
+    for (const _ of [1, 2, 3]) {
+      await beat()
+      await clock.advance(200, settle)
+    }
+    expect([beats.at(-1), lease.holds]).toEqual(['two', true])
+  })
+
+  it.each(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS'])('%s is the last word', async type => {
+    const { clock, answers, beat, state } = setUp()
+    await beat()
+    const answer = error('KafkaJSProtocolError', { type })
+    answers.set('one', answer)
+    await clock.advance(500)
+    await expect(beat()).rejects.toBe(answer)
+    expect(state.asked).toBe(0)
+  })
+
+  it('that nobody has answered for 30 s fails', async () => {
+    const { clock, answers, beat, state } = setUp()
+    await beat()
+    answers.set('one', refused)
+    await clock.advance(29_999)
+    await beat()
+    await clock.advance(200, settle)
+    await expect(beat()).rejects.toBe(refused)
+    expect(state.asked).toBe(1)
+  })
+
+  it('leaves the coordinator that a join has found meanwhile', async () => {
+    const { clock, answers, state, group, coordinator, beat } = setUp()
+    await beat()
+    answers.set('one', refused)
+    await clock.advance(500)
+    const ofJoin = coordinator('three')
+    state.found = 'two'
+    await beat()
+    group.coordinator = ofJoin
+    await clock.advance(200, settle)
+    expect(group.coordinator).toBe(ofJoin)
+  })
+})
+
+describe('a fetch', () => {
+  it('from a broker that is out of reach is made again after 200 ms, with a new view of who leads', async () => {
+    const { clock, state, it, outlasting, beat } = setUp()
+    await beat()
+    let isOver = false
+    const waiting = outlasting.afterFetch(it, refused).then(() => {
+      isOver = true
+    })
+    await clock.advance(199, settle)
+    expect([isOver, state.refreshed]).toEqual([false, 0])
+    await clock.advance(1, settle)
+    await waiting
+    expect([isOver, state.refreshed]).toEqual([true, 1])
+  })
+
+  it.each([
+    { name: 'of another kind', thrown: new TypeError('bug'), afterMs: 0 },
+    { name: 'when the group has not heard of us for 30 s', thrown: refused, afterMs: 30_000 },
+  ])('fails for good: $name', async ({ thrown, afterMs }) => {
+    const { clock, it, outlasting, beat } = setUp()
+    await beat()
+    await clock.advance(afterMs)
+    await expect(outlasting.afterFetch(it, thrown)).rejects.toBe(thrown)
+  })
+
+  it('fails for good before we were ever a member', async () => {
+    const { it, outlasting } = setUp()
+    await expect(outlasting.afterFetch(it, refused)).rejects.toBe(refused)
+  })
+})
