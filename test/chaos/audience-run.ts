@@ -3,7 +3,7 @@ import { users } from '../support/audience-installation.ts'
 import { judgeAudience } from './audience-verdict.ts'
 import { type AudienceWorld, openAudienceWorld } from './audience-world.ts'
 import { type Chance, createChance } from './chance.ts'
-import { watchCommits } from './kafka-view.ts'
+import { stepsBack } from './commit-log.ts'
 import { uncommitted } from './remains.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
 import type { AudienceScenario } from './scenario.ts'
@@ -86,27 +86,23 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
   const { audiences, dispatchers, pipeline, view } = world
   const { topics } = pipeline
   await Promise.all([started(audiences, processes), started(dispatchers, processes)])
-  const watches = [
-    watchCommits(view, topics.audiencesGroup, topics.audienceInput),
-    watchCommits(view, topics.dispatcherGroup, topics.events),
-  ]
   const settled: { list: string; afterMs: number | null }[] = []
   let before = 0
-  try {
-    for (const list of lists) {
-      const afterMs = await told(run, list, before)
-      settled.push({ list: list.name, afterMs })
-      say(`${list.name}: ${afterMs === null ? 'did not settle' : `settled after ${Math.round(afterMs)} ms`}`)
-      if (afterMs === null) break
-      before = list.upTo
-    }
-    for (const fleet of [audiences, dispatchers])
-      for (const [name, code] of await stopAll(fleet))
-        if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
-  } finally {
-    for (const watch of watches) problems.push(...(await watch.stop()))
+  for (const list of lists) {
+    const afterMs = await told(run, list, before)
+    settled.push({ list: list.name, afterMs })
+    say(`${list.name}: ${afterMs === null ? 'did not settle' : `settled after ${Math.round(afterMs)} ms`}`)
+    if (afterMs === null) break
+    before = list.upTo
   }
-  problems.push(...(await uncommitted(world)))
+  for (const fleet of [audiences, dispatchers])
+    for (const [name, code] of await stopAll(fleet))
+      if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
+  const commits = [
+    await view.commits(topics.audiencesGroup, topics.audienceInput),
+    await view.commits(topics.dispatcherGroup, topics.events),
+  ]
+  problems.push(...commits.flatMap(stepsBack), ...(await uncommitted(world)))
   return { settled, standings: await world.standings() }
 }
 

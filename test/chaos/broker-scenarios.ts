@@ -24,7 +24,6 @@ export const ofBrokers: readonly Scenario[] = [
     shows: 'SIGKILL of all three brokers at once, then all come back, twice; retries under way',
     faults: times(2, killBrokers(0)),
     limits: { duplicates: 'counted', recoveryMs: 30_000 },
-    commitsGoBack: true,
   },
   {
     ...replicated,
@@ -34,7 +33,6 @@ export const ofBrokers: readonly Scenario[] = [
     diskMb: 256,
     faults: [fillDisk, fillDisks(5)],
     limits: { duplicates: 'counted', recoveryMs: 30_000 },
-    commitsGoBack: true,
   },
   {
     ...replicated,

@@ -1,4 +1,9 @@
 import kafkajs, { type Admin } from 'kafkajs'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { createKafka } from '../../src/adapters/kafka/client.ts'
+import { createReader } from '../../src/adapters/kafka/reader.ts'
+import { silent } from '../support/silent-logger.ts'
+import { type Commit, commitOf } from './commit-log.ts'
 
 /** What Kafka says of the installation, asked from outside. All but `close` reject while no broker can answer. */
 export interface KafkaView {
@@ -14,6 +19,8 @@ export interface KafkaView {
   coordinator(group: string): Promise<number>
   /** Partition → committed offset; without those that have none. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
+  /** All commits of the group in this topic, in the order in which they were made. */
+  commits(group: string, topic: string): Promise<readonly Commit[]>
   /** Partition → the offset of its first record. */
   beginnings(topic: string): Promise<ReadonlyMap<number, number>>
   /** Partition → the offset that its next record gets. */
@@ -46,13 +53,27 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
     )
   }
 
+  /** The partition of the topic of positions that the group's name falls on; who leads it coordinates the group. */
+  async function positionsOf(group: string): Promise<{ readonly partition: number; readonly node: number }> {
+    const partitions = await leaders(positionsTopic)
+    const partition = javaHash(group) % partitions.size
+    return { partition, node: partitions.get(partition)?.node ?? -1 }
+  }
+
   return {
     admin,
     leaders,
-    // The leader of the partition of the topic of positions that the group's name falls on.
-    async coordinator(group) {
-      const partitions = await leaders(positionsTopic)
-      return partitions.get(javaHash(group) % partitions.size)?.node ?? -1
+    coordinator: async group => (await positionsOf(group)).node,
+    async commits(group, topic) {
+      const client = createKafka({ brokers, clientId: 'chaos', tls: undefined, sasl: undefined }, silent)
+      const reader = createReader({ kafka: client, clock: systemClock, logger: silent })
+      const { partition } = await positionsOf(group)
+      const commits: Commit[] = []
+      await reader.readPartition({ topic: positionsTopic, partition }, ({ key, value }) => {
+        const commit = commitOf(key, value)
+        if (commit?.group === group && commit.topic === topic) commits.push(commit)
+      })
+      return commits
     },
     async committed(groupId, topic) {
       const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
@@ -74,52 +95,3 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
 /** `String.hashCode`, without its sign as Kafka takes it. */
 const javaHash = (text: string): number =>
   [...text].reduce((hash, letter) => (Math.imul(hash, 31) + letter.charCodeAt(0)) | 0, 0) & 0x7fffffff
-
-export interface CommitWatch {
-  /** Commits that went back, each in words. */
-  stop(): Promise<readonly string[]>
-}
-
-const lookEveryMs = 300
-
-/** Looks again and again how far the group has come: it may never go back, which is what a member that was given up for dead could make it do. */
-export function watchCommits(view: KafkaView, group: string, topic: string): CommitWatch {
-  const highest = new Map<number, number>()
-  const steps: string[] = []
-  const end = new AbortController()
-
-  async function look(): Promise<void> {
-    // While brokers are away nothing is seen, and nothing can be committed either.
-    const committed = await view.committed(group, topic).catch(() => new Map<number, number>())
-    for (const [partition, offset] of committed) {
-      const before = highest.get(partition) ?? 0
-      if (offset < before) steps.push(`the commit of partition ${partition} went back from ${before} to ${offset}`)
-      highest.set(partition, offset)
-    }
-  }
-
-  const over = (async () => {
-    while (!end.signal.aborted) {
-      await look()
-      await pause(lookEveryMs, end.signal)
-    }
-    await look()
-  })()
-  return {
-    async stop() {
-      end.abort()
-      await over
-      return steps
-    },
-  }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
-}

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createChance } from './chance.ts'
 import { type CollectorsSeen, type CollectorWatch, watchCollectors } from './collector-watch.ts'
+import { stepsBack } from './commit-log.ts'
 import type { Fleet } from './fleet.ts'
 import { startHttpLoad } from './http-load.ts'
-import { watchCommits } from './kafka-view.ts'
 import { type Load, startLoad } from './load.ts'
 import { deadLetters, parkedRecords, uncommitted } from './remains.ts'
 import type { Fault, Hit, Scenario } from './scenario.ts'
@@ -97,7 +97,6 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
   const { dispatcherGroup, events } = pipeline.topics
   const problems: string[] = []
   await Promise.all([started(fleet, scenario.processes), started(collectors, scenario.intake?.collectors ?? 0)])
-  const commits = watchCommits(view, dispatcherGroup, events)
   const intake = watchCollectors(collectors)
   let injected: readonly Injected[]
   let seen: CollectorsSeen
@@ -110,10 +109,8 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
       if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
   } finally {
     seen = await intake.stop()
-    const stepsBack = await commits.stop()
-    if (!scenario.commitsGoBack) problems.push(...stepsBack)
   }
-  problems.push(...(await uncommitted(world)))
+  problems.push(...stepsBack(await view.commits(dispatcherGroup, events)), ...(await uncommitted(world)))
   return { injected, problems, seen }
 }
 

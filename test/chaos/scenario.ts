@@ -26,11 +26,6 @@ export interface Scenario {
   readonly delivery: { readonly schedule: readonly string[]; readonly perHost?: number; readonly perWebhook?: number }
   readonly faults: readonly Fault[]
   readonly limits: Limits
-  /**
-   * When all brokers were killed, the coordinator shows commits only as far as the last checkpoint of what was replicated (every 5 s), until
-   * its replicas have caught up: seen from outside, they go back and come again.
-   */
-  readonly commitsGoBack?: boolean
   /** Writes the load to Kafka in place of even events of many users. */
   readonly writeLoad?: (options: LoadOptions) => Load
   /** Keys of the configuration besides; beat what follows from the rest. Written once before the processes start. */

@@ -36,7 +36,6 @@ const ofCollectors: readonly Scenario[] = [
     faults: [killBrokers(60)],
     intake: { collectors: 1, limits: outOfKafka },
     limits: { duplicates: 'counted', recoveryMs: 30_000 },
-    commitsGoBack: true,
   },
   {
     ...overHttp,

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createChance } from './chance.ts'
+import { stepsBack } from './commit-log.ts'
 import { allPartitions, onPartitions } from './faults.ts'
 import { judgeFlatness, type Sample } from './flatness.ts'
 import type { Member } from './fleet.ts'
-import { watchCommits } from './kafka-view.ts'
 import { type Load, startLoad } from './load.ts'
 import { deadLetters, parkedRecords, uncommitted } from './remains.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
@@ -68,16 +68,10 @@ async function expose(
 ): Promise<Seen> {
   const { pipeline, fleet, view } = world
   await started(fleet, scenario.processes)
-  const commits = watchCommits(view, pipeline.topics.dispatcherGroup, pipeline.topics.events)
+  const seen = await underLoad(world, scenario, minutes, say)
   const problems: string[] = []
-  let seen: Omit<Seen, 'problems'>
-  try {
-    seen = await underLoad(world, scenario, minutes, say)
-    for (const [name, code] of await stopAll(fleet))
-      if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
-  } finally {
-    problems.push(...(await commits.stop()))
-  }
+  for (const [name, code] of await stopAll(fleet)) if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
+  problems.push(...stepsBack(await view.commits(pipeline.topics.dispatcherGroup, pipeline.topics.events)))
   return { ...seen, problems: [...problems, ...(await uncommitted(world))] }
 }
 
