@@ -100,18 +100,10 @@ export const bars = {
 } as const satisfies Record<string, Bar | Readonly<Record<string, Bar>>>
 
 /**
- * Deliveries a CPU second that were measured side by side once, by milliseconds to the answer. By way of the bare loop, which every run
- * measures, they say where a peer would stand in a run that it takes no part in, and what a bar in milliseconds or microseconds is here.
+ * Deliveries a CPU second of the bare loop with undici, by milliseconds to the answer, on the machine that the bars were set on. By way of the
+ * bare loop, which every run measures, they say what a bar in milliseconds or microseconds is here.
  */
-export const recorded: Readonly<
-  Record<'bare undici' | 'redpanda' | 'redpanda-tuned', Readonly<Record<number, number>>>
-> = {
-  'bare undici': { 0: 30_900, 20: 26_100, 200: 15_000 },
-  /** Redpanda Connect 4.105 as shipped. */
-  redpanda: { 0: 10_000, 20: 8_600, 200: 6_800 },
-  /** The same, rebuilt with its connection pool raised. */
-  'redpanda-tuned': { 0: 26_900, 20: 23_000, 200: 16_100 },
-}
+export const recordedBare: Readonly<Record<number, number>> = { 0: 30_900, 20: 26_100, 200: 15_000 }
 
 /** Of the bare loop with undici: 1,000 events a second, answers after 20 ms. */
 const recordedLiveP99 = 59
@@ -120,7 +112,7 @@ const recordedLiveP99 = 59
 export const ofBareP99 = (bar: Bar): Bar => scaledBy(bar, 1 / recordedLiveP99)
 
 /** A bar in microseconds of CPU as a multiple of what the bare loop takes for a delivery, answers after 20 ms, in the same run. */
-export const ofBareDelivery = (bar: Bar): Bar => scaledBy(bar, (recorded['bare undici'][20] ?? Number.NaN) / 1e6)
+export const ofBareDelivery = (bar: Bar): Bar => scaledBy(bar, (recordedBare[20] ?? Number.NaN) / 1e6)
 
 const scaledBy = ({ must, aim }: Bar, factor: number): Bar => ({
   ...(must !== undefined && { must: boundBy(must, factor) }),

@@ -22,6 +22,7 @@ import { liveRow } from './rows/live.ts'
 import { memoryRow } from './rows/memory.ts'
 import { outageRow } from './rows/outage.ts'
 import { partitionsRow } from './rows/partitions.ts'
+import { peersRow } from './rows/peers.ts'
 import { processesRow } from './rows/processes.ts'
 import { retriesRow } from './rows/retries.ts'
 import type { Bench, Row } from './rows/row.ts'
@@ -47,6 +48,7 @@ const rows: Readonly<Record<RowName, Row>> = {
   backlog: backlogRow,
   partitions: partitionsRow,
   processes: processesRow,
+  peers: peersRow,
 }
 
 const root = new URL('../../', import.meta.url).pathname

@@ -2,6 +2,7 @@ import { parsePeer } from './forwarders/peer.ts'
 
 export const rowNames = [
   'delivery',
+  'peers',
   'memory',
   'live',
   'isolation',
@@ -44,7 +45,9 @@ const backlogs = ['10000', '100000', '1000000', '10000000'] as const
 /** What to measure, from the variables of `make bench`. @throws RangeError with what a variable may be */
 export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly string[]): Options {
   const given = (name: string): string | undefined => env[name]?.trim() || undefined
-  const rows = chosen('ROWS', given('ROWS'), rowNames)
+  // One a line: a command may hold anything else.
+  const peers = (given('PEER') ?? '').split('\n').filter(Boolean).map(parsePeer)
+  const rows = rowsOf(given('ROWS'), peers.length > 0)
   const transports = chosen('TRANSPORTS', given('TRANSPORTS'), knownTransports)
   const profile = switched('PROFILE', given('PROFILE'))
   const runs = positive('RUNS', given('RUNS') ?? String(profile ? 1 : usualRuns))
@@ -56,8 +59,7 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
   return {
     rows,
     transports,
-    // One a line: a command may hold anything else.
-    peers: (given('PEER') ?? '').split('\n').filter(Boolean).map(parsePeer),
+    peers,
     runs,
     scale,
     backlog: Number(oneOf('BACKLOG', given('BACKLOG') ?? '1000000', backlogs)),
@@ -67,6 +69,15 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
     publishes,
     hasAllTransports: transports.length === knownTransports.length,
   }
+}
+
+/** All, but for what needs other programs. */
+function rowsOf(text: string | undefined, hasPeers: boolean): readonly RowName[] {
+  if (text === undefined) return rowNames.filter(name => hasPeers || name !== 'peers')
+  const rows = chosen('ROWS', text, rowNames)
+  if (rows.includes('peers') && !hasPeers)
+    throw new RangeError("ROWS: peers compares with other programs, give them: PEER='name=command …'")
+  return rows
 }
 
 function chosen<Name extends string>(

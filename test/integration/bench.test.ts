@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { bars, type Finding } from '../bench/bars.ts'
 import { transports } from '../bench/forwarders/hookline.ts'
+import { peer } from '../bench/forwarders/peer.ts'
 import { quantile } from '../bench/live.ts'
 import { unpinned } from '../bench/pinning.ts'
 import { clientRow } from '../bench/rows/client.ts'
 import { collectorRow, small } from '../bench/rows/collector.ts'
 import { deliveryRow } from '../bench/rows/delivery.ts'
 import { healthyUnderLoad } from '../bench/rows/isolation.ts'
+import { peersRow } from '../bench/rows/peers.ts'
 import type { Bench } from '../bench/rows/row.ts'
 import { openStage, type Stage } from '../bench/stage.ts'
 
@@ -14,6 +16,16 @@ import { openStage, type Stage } from '../bench/stage.ts'
 
 /** Of a must that is a ratio: cold code and short runs cost both sides, but not alike. */
 const room = 1 / 3
+
+/** Another program, which reads what it is to do from its environment. */
+const loop = new URL('../bench/forwarders/bare-loop-process.ts', import.meta.url).pathname
+const itsSettings = JSON.stringify({
+  ...{ client: 'undici', partitions: 12, inFlight: 64, brokers: ['$BENCH_BROKERS'] },
+  ...{ topic: '$BENCH_TOPIC', group: '$BENCH_GROUP', url: '$BENCH_URL' },
+})
+const anotherLoop = `'${process.execPath}' '${loop}' "${itsSettings.replaceAll('"', '\\"')}"`
+/** What is said of everybody. */
+const told = ['deliveries', 'peak memory', 'lost']
 
 let stage: Stage
 let bench: Bench
@@ -53,6 +65,19 @@ onLinux('the benchmark in small', () => {
     for (const { measured } of of('delivered twice')) expect(measured).toBeLessThan(plan.counts.got / 100)
     expect(of('runs with whole requests').map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
     expect(figures.map(({ lost }) => lost)).toEqual(figures.map(() => 0))
+  })
+
+  it('peers: any program by its command, beside Hookline and the bare loop', async () => {
+    const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 0, others: 2_000 } }
+    const { findings } = await peersRow({ ...bench, peers: [peer({ name: 'another', command: anotherLoop })] }, plan)
+    const of = (subject: string): string[] =>
+      findings.filter(finding => finding.subject === `${subject}, 20 ms`).map(({ what }) => what)
+    expect(of('hookline undici')).toEqual([...told, 'of another', 'of bare undici'])
+    expect([of('another'), of('bare undici')]).toEqual([told, told])
+    for (const { what, measured } of findings) {
+      if (what === 'lost') expect(measured).toBe(0)
+      else expect(measured).toBeGreaterThan(0)
+    }
   })
 
   it('isolation: a destination that takes more calls than there are places does not hold up the others', async () => {

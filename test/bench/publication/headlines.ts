@@ -9,9 +9,9 @@ export const headlines: readonly Headline[] = [
     of: /^hookline undici,/,
   },
   {
-    title: 'the same, of Redpanda Connect as shipped',
-    row: 'delivery',
-    what: /^of Redpanda Connect(, by way of bare undici)?$/,
+    title: 'the same, of Redpanda Connect 4.105 as shipped, side by side',
+    row: 'peers',
+    what: 'of redpanda',
     of: /^hookline undici,/,
   },
   {

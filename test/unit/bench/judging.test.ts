@@ -82,7 +82,7 @@ describe('the report', () => {
 describe('the variables of make bench', () => {
   const known = ['got', 'undici']
   const full = {
-    rows: rowNames,
+    rows: rowNames.filter(name => name !== 'peers'),
     transports: known,
     peers: [],
     runs: 3,
@@ -94,7 +94,8 @@ describe('the variables of make bench', () => {
     hasAllTransports: true,
   }
 
-  it('nothing given: everything, judged, not published', () => expect(parseOptions({}, known)).toEqual(full))
+  it('nothing given: everything that needs no other program, judged, not published', () =>
+    expect(parseOptions({}, known)).toEqual(full))
 
   it.each([
     [{ ROWS: 'live, delivery' }, { rows: ['live', 'delivery'] }],
@@ -112,6 +113,7 @@ describe('the variables of make bench', () => {
     [
       { PEER: 'a=run {topic}\nb=go --to={url}' },
       {
+        rows: rowNames,
         peers: [
           { name: 'a', command: 'run {topic}' },
           { name: 'b', command: 'go --to={url}' },
@@ -121,7 +123,8 @@ describe('the variables of make bench', () => {
   ])('%j', (env, change) => expect(parseOptions(env, known)).toEqual({ ...full, ...change }))
 
   it.each([
-    [{ ROWS: 'speed' }, "ROWS: 'speed' is none of delivery, memory,"],
+    [{ ROWS: 'speed' }, "ROWS: 'speed' is none of delivery, peers, memory,"],
+    [{ ROWS: 'live,peers' }, "ROWS: peers compares with other programs, give them: PEER='name=command …'"],
     [{ TRANSPORTS: 'fetch' }, "TRANSPORTS: 'fetch' is none of got, undici"],
     [{ BACKLOG: '5' }, "BACKLOG: '5' is none of 10000, 100000, 1000000, 10000000"],
     [{ GATES: 'no' }, "GATES: 'no' is none of on, off"],

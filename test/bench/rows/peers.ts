@@ -1,0 +1,39 @@
+import { bars, type Finding } from '../bars.ts'
+import { bareLoop } from '../forwarders/bare-loop.ts'
+import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { type Case, drainsOf, type Rounds, raced, rateOf, ratio } from '../race.ts'
+import { median } from '../statistics.ts'
+import { full } from './delivery.ts'
+import { type Bench, type Outcome, scaled } from './row.ts'
+
+/** Our transport that costs least is what others are compared with. */
+const us = 'hookline undici'
+
+/** Deliveries a CPU second: Hookline and other programs, in turn on the same topic; with the bare loop, so that this row can be set beside others. */
+export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcome> {
+  const forwarders = [hooklineForwarder('undici'), ...bench.peers, bareLoop('undici')]
+  const others = forwarders.map(({ name }) => name).filter(name => name !== us)
+  return raced(bench, {
+    ...{ forwarders, cases, count: scaled(bench, counts.others) },
+    findingsOf: (name, at, rounds) => [
+      ...figuresOf(name, at, rounds),
+      ...(name === us ? others.map(other => comparedWith(other, at, rounds)) : []),
+    ],
+  })
+}
+
+function figuresOf(name: string, { delayMs }: Case, rounds: Rounds): readonly Finding[] {
+  const drains = drainsOf(name, rounds)
+  const subject = `${name}, ${delayMs} ms`
+  const lost = Math.max(...drains.map(each => each.lost))
+  return [
+    { subject, what: 'deliveries', measured: rateOf(name, rounds), unit: '/ CPU s' },
+    { subject, what: 'peak memory', measured: Math.round(median(drains.map(({ peakMb }) => peakMb))), unit: 'MB' },
+    { subject, what: 'lost', measured: lost, ...(name === us && bars.lost) },
+  ]
+}
+
+function comparedWith(other: string, { delayMs }: Case, rounds: Rounds): Finding {
+  const bar = { redpanda: bars.ofRedpanda, 'redpanda-tuned': bars.ofRedpandaTuned }[other]
+  return { subject: `${us}, ${delayMs} ms`, what: `of ${other}`, measured: ratio(us, other, rounds), ...bar }
+}
