@@ -57,6 +57,8 @@ export function codeOfThrown(thrown: unknown): string {
 const outOfReach: ReadonlySet<string> = new Set([
   ...['KafkaJSConnectionError', 'KafkaJSConnectionClosedError', 'KafkaJSRequestTimeoutError'],
   ...['KafkaJSBrokerNotFound', 'KafkaJSGroupCoordinatorNotFound'],
+  // Somebody else is connecting to it, without end.
+  'KafkaJSLockTimeout',
   ...['NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS'],
 ])
 

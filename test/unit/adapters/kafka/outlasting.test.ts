@@ -47,6 +47,7 @@ describe('a heartbeat', () => {
     { name: 'refused', answer: refused },
     { name: 'broken off', answer: error('KafkaJSConnectionClosedError') },
     { name: 'not answered', answer: error('KafkaJSRequestTimeoutError') },
+    { name: 'stuck behind another that connects', answer: error('KafkaJSLockTimeout', { retriable: false }) },
     {
       name: 'answered by who coordinates no more',
       answer: error('KafkaJSProtocolError', { type: 'NOT_COORDINATOR_FOR_GROUP' }),
