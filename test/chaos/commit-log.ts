@@ -21,6 +21,12 @@ function textAt(from: Buffer, at: number): { readonly text: string; readonly end
   return { text: from.toString('utf8', at + 2, end), end }
 }
 
+/** Whether the last of them are what is committed: by partition, as its coordinator says. */
+export function isWhole(commits: readonly Commit[], committed: ReadonlyMap<number, number>): boolean {
+  const last = new Map(commits.map(({ partition, offset }) => [partition, offset]))
+  return [...committed].every(([partition, offset]) => last.get(partition) === offset)
+}
+
 /**
  * Commits, in the order in which they were made, that went back: what a member that was given up for dead could do. In words.
  * Asked for what is committed, a coordinator that has just taken over shows less than that, until its replicas have caught up.

@@ -1,9 +1,10 @@
+import { setTimeout } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'
 import { createReader } from '../../src/adapters/kafka/reader.ts'
 import { silent } from '../support/silent-logger.ts'
-import { type Commit, commitOf } from './commit-log.ts'
+import { type Commit, commitOf, isWhole } from './commit-log.ts'
 
 /** What Kafka says of the installation, asked from outside. All but `close` reject while no broker can answer. */
 export interface KafkaView {
@@ -29,6 +30,9 @@ export interface KafkaView {
 }
 
 const positionsTopic = '__consumer_offsets'
+/** Together ten seconds. */
+const lookTries = 20
+const lookAgainAfterMs = 500
 
 export async function createKafkaView(brokers: readonly string[]): Promise<KafkaView> {
   const kafka = new kafkajs.Kafka({
@@ -60,26 +64,38 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
     return { partition, node: partitions.get(partition)?.node ?? -1 }
   }
 
+  async function readCommits(group: string, topic: string): Promise<readonly Commit[]> {
+    const client = createKafka({ brokers, clientId: 'chaos', tls: undefined, sasl: undefined }, silent)
+    const reader = createReader({ kafka: client, clock: systemClock, logger: silent })
+    const { partition } = await positionsOf(group)
+    const commits: Commit[] = []
+    await reader.readPartition({ topic: positionsTopic, partition }, ({ key, value }) => {
+      const commit = commitOf(key, value)
+      if (commit?.group === group && commit.topic === topic) commits.push(commit)
+    })
+    return commits
+  }
+
+  const committedBy: KafkaView['committed'] = async (groupId, topic) => {
+    const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
+    const committed = (found?.partitions ?? []).map(each => [each.partition, Number(each.offset)] as const)
+    return new Map(committed.filter(([, offset]) => offset >= 0))
+  }
+
   return {
     admin,
     leaders,
     coordinator: async group => (await positionsOf(group)).node,
     async commits(group, topic) {
-      const client = createKafka({ brokers, clientId: 'chaos', tls: undefined, sasl: undefined }, silent)
-      const reader = createReader({ kafka: client, clock: systemClock, logger: silent })
-      const { partition } = await positionsOf(group)
-      const commits: Commit[] = []
-      await reader.readPartition({ topic: positionsTopic, partition }, ({ key, value }) => {
-        const commit = commitOf(key, value)
-        if (commit?.group === group && commit.topic === topic) commits.push(commit)
-      })
-      return commits
+      // A broker that has just begun to lead may not tell all at once.
+      for (let left = lookTries; ; left--) {
+        const [commits, committed] = [await readCommits(group, topic), await committedBy(group, topic)]
+        if (isWhole(commits, committed)) return commits
+        if (left === 1) throw new Error(`of what ${group} has committed ${positionsTopic} does not tell all`)
+        await setTimeout(lookAgainAfterMs)
+      }
     },
-    async committed(groupId, topic) {
-      const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
-      const committed = (found?.partitions ?? []).map(each => [each.partition, Number(each.offset)] as const)
-      return new Map(committed.filter(([, offset]) => offset >= 0))
-    },
+    committed: committedBy,
     async beginnings(topic) {
       const found = await admin.fetchTopicOffsets(topic)
       return new Map(found.map(({ partition, low }) => [partition, Number(low)]))

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { type Commit, commitOf, stepsBack } from '../../chaos/commit-log.ts'
+import { type Commit, commitOf, isWhole, stepsBack } from '../../chaos/commit-log.ts'
 
 const int16 = (value: number): Buffer => {
   const bytes = Buffer.alloc(2)
@@ -19,6 +19,8 @@ function valueWith(offset: bigint): Buffer {
   return Buffer.concat([int16(3), bytes, Buffer.from('leader epoch, metadata and times')])
 }
 
+const at = (partition: number, offset: number): Commit => ({ group: 'group', topic: 'events', partition, offset })
+
 it.each([0, 1])('reads a commit, key of version %d', version => {
   const read = commitOf(keyOf(version, 'grüppe', 'events', 70_000), valueWith(12_345_678_901n))
   expect(read).toEqual({ group: 'grüppe', topic: 'events', partition: 70_000, offset: 12_345_678_901 })
@@ -33,7 +35,6 @@ it.each([
 })
 
 it('tells each step back, by partition, and from where it goes on after that', () => {
-  const at = (partition: number, offset: number): Commit => ({ group: 'group', topic: 'events', partition, offset })
   expect(stepsBack([at(0, 5), at(1, 3), at(0, 5), at(1, 9)])).toEqual([])
   expect(stepsBack([at(0, 5), at(1, 3), at(0, 2), at(0, 4), at(1, 2)])).toEqual([
     'the commit of partition 0 went back from 5 to 2',
@@ -43,4 +44,17 @@ it('tells each step back, by partition, and from where it goes on after that', (
 
 it('does not take nothing for good', () => {
   expect(stepsBack([])).toEqual(['nothing was ever committed'])
+})
+
+it.each([
+  { name: 'all', commits: [at(0, 5), at(1, 3), at(0, 7)], whole: true },
+  { name: 'the last one is missing', commits: [at(0, 5), at(1, 3)], whole: false },
+  { name: 'a partition is missing', commits: [at(0, 7)], whole: false },
+  { name: 'nothing', commits: [], whole: false },
+])('tells whether what was read is whole: $name', ({ commits, whole }) => {
+  const committed = new Map([
+    [0, 7],
+    [1, 3],
+  ])
+  expect(isWhole(commits, committed)).toBe(whole)
 })
