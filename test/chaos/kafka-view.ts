@@ -1,10 +1,9 @@
-import { setTimeout } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'
 import { createReader } from '../../src/adapters/kafka/reader.ts'
 import { silent } from '../support/silent-logger.ts'
-import { type Commit, commitOf, isWhole } from './commit-log.ts'
+import { type Commit, commitOf, isWhole, partitionFor } from './commit-log.ts'
 
 /** What Kafka says of the installation, asked from outside. All but `close` reject while no broker can answer. */
 export interface KafkaView {
@@ -20,7 +19,7 @@ export interface KafkaView {
   coordinator(group: string): Promise<number>
   /** Partition → committed offset; without those that have none. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
-  /** All commits of the group in this topic, in the order in which they were made. */
+  /** All commits of the group in this topic, in the order in which they were made. Rejects when there is less than what is committed. */
   commits(group: string, topic: string): Promise<readonly Commit[]>
   /** Partition → the offset of its first record. */
   beginnings(topic: string): Promise<ReadonlyMap<number, number>>
@@ -30,9 +29,6 @@ export interface KafkaView {
 }
 
 const positionsTopic = '__consumer_offsets'
-/** Together ten seconds. */
-const lookTries = 20
-const lookAgainAfterMs = 500
 
 export async function createKafkaView(brokers: readonly string[]): Promise<KafkaView> {
   const kafka = new kafkajs.Kafka({
@@ -57,10 +53,10 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
     )
   }
 
-  /** The partition of the topic of positions that the group's name falls on; who leads it coordinates the group. */
+  /** Who leads this partition coordinates the group. */
   async function positionsOf(group: string): Promise<{ readonly partition: number; readonly node: number }> {
     const partitions = await leaders(positionsTopic)
-    const partition = javaHash(group) % partitions.size
+    const partition = partitionFor(group, partitions.size)
     return { partition, node: partitions.get(partition)?.node ?? -1 }
   }
 
@@ -87,13 +83,9 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
     leaders,
     coordinator: async group => (await positionsOf(group)).node,
     async commits(group, topic) {
-      // A broker that has just begun to lead may not tell all at once.
-      for (let left = lookTries; ; left--) {
-        const [commits, committed] = [await readCommits(group, topic), await committedBy(group, topic)]
-        if (isWhole(commits, committed)) return commits
-        if (left === 1) throw new Error(`of what ${group} has committed ${positionsTopic} does not tell all`)
-        await setTimeout(lookAgainAfterMs)
-      }
+      const commits = await readCommits(group, topic)
+      if (isWhole(commits, await committedBy(group, topic))) return commits
+      throw new Error(`${positionsTopic} does not tell all that ${group} has committed`)
     },
     committed: committedBy,
     async beginnings(topic) {
@@ -107,7 +99,3 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
     close: () => admin.disconnect(),
   }
 }
-
-/** `String.hashCode`, without its sign as Kafka takes it. */
-const javaHash = (text: string): number =>
-  [...text].reduce((hash, letter) => (Math.imul(hash, 31) + letter.charCodeAt(0)) | 0, 0) & 0x7fffffff

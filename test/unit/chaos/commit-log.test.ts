@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { type Commit, commitOf, isWhole, stepsBack } from '../../chaos/commit-log.ts'
+import { type Commit, commitOf, isWhole, partitionFor, stepsBack } from '../../chaos/commit-log.ts'
 
 const int16 = (value: number): Buffer => {
   const bytes = Buffer.alloc(2)
@@ -57,4 +57,14 @@ it.each([
     [1, 3],
   ])
   expect(isWhole(commits, committed)).toBe(whole)
+})
+
+it.each([
+  { group: 'a', partitions: 50, partition: 47 },
+  { group: 'hookline.audiences', partitions: 50, partition: 0 },
+  // Their hashes are below zero, where a sign that is cut off leads elsewhere.
+  { group: 'hookline.dispatcher', partitions: 50, partition: 44 },
+  { group: 'hookline.retries', partitions: 4, partition: 1 },
+])('the group $group is coordinated where Kafka says', ({ group, partitions, partition }) => {
+  expect(partitionFor(group, partitions)).toBe(partition)
 })
