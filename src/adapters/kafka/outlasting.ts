@@ -21,7 +21,8 @@ interface Deps {
  */
 export class Outlasting {
   readonly #deps: Deps
-  #isSearching = false
+  /** Of which a coordinator is looked for. */
+  #searching: ConsumerGroup | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -29,10 +30,10 @@ export class Outlasting {
 
   /**
    * A heartbeat, when one is due and somebody is known who would answer it.
-   * @throws what the coordinator says to it.
+   * @throws what the coordinator says to it, or that nobody has answered for long.
    */
   async beat(group: ConsumerGroup): Promise<void> {
-    if (this.#isSearching) return
+    if (this.#searching === group && this.#deps.lease.age < longestMs) return
     try {
       await this.#deps.lease.beat(group)
     } catch (error) {
@@ -57,15 +58,15 @@ export class Outlasting {
 
   /** Whether it has found the coordinator, the next heartbeat tells. */
   async #search(group: ConsumerGroup, reason: unknown): Promise<void> {
-    if (this.#isSearching) return
-    this.#isSearching = true
+    if (this.#searching === group) return
+    this.#searching = group
     const { logger } = this.#deps
     logger.debug({ group: group.groupId, code: codeOfThrown(reason) }, 'looking for the coordinator of the group')
     await find(group).catch((error: unknown) => {
       logger.debug({ group: group.groupId, code: codeOfThrown(error) }, 'the group has no coordinator yet')
     })
     await this.#wait(askAgainAfter)
-    this.#isSearching = false
+    if (this.#searching === group) this.#searching = undefined
   }
 
   #wait(duration: DurationMs): Promise<void> {

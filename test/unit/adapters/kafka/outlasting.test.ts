@@ -113,6 +113,28 @@ describe('a heartbeat', () => {
     expect(state.asked).toBe(1)
   })
 
+  it('fails then even when a search never ends, which holds up no other membership', async () => {
+    const { clock, answers, beat, beats, group, outlasting, lease } = setUp()
+    await beat()
+    answers.set('one', refused)
+    group.cluster.findGroupCoordinator = () => new Promise(() => undefined)
+    await clock.advance(500)
+    await beat()
+    await clock.advance(29_499, settle)
+    await beat()
+    expect(beats).toHaveLength(2)
+    await clock.advance(1)
+    await expect(beat()).rejects.toBe(refused)
+    // kafkajs begins anew.
+    answers.clear()
+    const anew = { ...group } as unknown as ConsumerGroup
+    for (const _ of [1, 2]) {
+      await outlasting.beat(anew)
+      await clock.advance(500)
+    }
+    expect([beats.length, lease.age]).toEqual([5, 500])
+  })
+
   it('leaves the coordinator that a join has found meanwhile', async () => {
     const { clock, answers, state, group, coordinator, beat } = setUp()
     await beat()
