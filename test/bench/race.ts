@@ -73,6 +73,10 @@ export type Rounds = readonly ReadonlyMap<string, Drain>[]
 export const rateOf = (name: string, rounds: Rounds): number =>
   Math.round(median(drainsOf(name, rounds).map(({ perCpuSecond }) => perCpuSecond)))
 
+/** In MB. */
+export const peakOf = (name: string, rounds: Rounds): number =>
+  Math.round(median(drainsOf(name, rounds).map(({ peakMb }) => peakMb)))
+
 export const drainsOf = (name: string, rounds: Rounds): readonly Drain[] =>
   rounds.flatMap(round => round.get(name) ?? [])
 
@@ -85,7 +89,7 @@ function figuresOf(name: string, { delayMs, inFlight }: Case, rounds: Rounds): F
     'in flight': inFlight,
     'deliveries / CPU s': rateOf(name, rounds),
     'deliveries / s': Math.round(middle(({ perSecond }) => perSecond)),
-    'peak MB': Math.round(middle(({ peakMb }) => peakMb)),
+    'peak MB': peakOf(name, rounds),
     'first after s': middle(({ firstAfter }) => firstAfter),
     lost: Math.max(...drains.map(({ lost }) => lost)),
     duplicates: Math.max(...drains.map(({ duplicates }) => duplicates)),

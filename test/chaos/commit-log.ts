@@ -1,7 +1,7 @@
 import type { TopicPartition } from '../../src/core/ports.ts'
 
 /** The partition of the topic of positions that a group's name falls on: the absolute value of its `String.hashCode`, by their number. */
-export function partitionFor(group: string, partitions: number): number {
+export function partitionOfGroup(group: string, partitions: number): number {
   const hash = [...group].reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, 0)
   return Math.abs(hash) % partitions
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/adapters/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'
 import { createReader } from '../../src/adapters/kafka/reader.ts'
 import { silent } from '../support/silent-logger.ts'
-import { type Commit, commitOf, isWhole, partitionFor } from './commit-log.ts'
+import { type Commit, commitOf, isWhole, partitionOfGroup } from './commit-log.ts'
 
 /** What Kafka says of the installation, asked from outside. All but `close` reject while no broker can answer. */
 export interface KafkaView {
@@ -56,7 +56,7 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
   /** Who leads this partition coordinates the group. */
   async function positionsOf(group: string): Promise<{ readonly partition: number; readonly node: number }> {
     const partitions = await leaders(positionsTopic)
-    const partition = partitionFor(group, partitions.size)
+    const partition = partitionOfGroup(group, partitions.size)
     return { partition, node: partitions.get(partition)?.node ?? -1 }
   }
 

@@ -1,4 +1,4 @@
-import type { TopicPartition } from '../../core/ports.ts'
+import type { Clock, TopicPartition } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
 import { offsetOf } from './assignment.ts'
 import type { KafkaClient } from './client.ts'
@@ -13,6 +13,12 @@ const readCommitted = 1
 /** Tries without getting on before a reader gives up: over all some ten seconds, enough for the election of a leader. */
 export const patience = 12
 export const retryAfter = (attempt: number): DurationMs => durationMs(Math.min(50 * 2 ** attempt, 1_000))
+
+/** Waits, and then asks anew who leads what: for the next try of something that met no broker that could answer. */
+export async function lookAnew(clock: Clock, cluster: Cluster, after: DurationMs): Promise<void> {
+  await new Promise<void>(resolve => clock.after(after, resolve))
+  await cluster.refreshMetadata().catch(() => undefined)
+}
 
 /** A consumer that never runs has all that it takes to fetch. */
 export function clusterOf(kafka: KafkaClient): Cluster {

@@ -12,6 +12,7 @@ import {
   offsetOf,
 } from './assignment.ts'
 import { codeOfThrown, KafkaError, rejoinNeeded } from './errors.ts'
+import { lookAnew } from './fetching.ts'
 import { GivingUp } from './giving-up.ts'
 import type { Batch, ConsumerGroup } from './internals.ts'
 import { Lease } from './lease.ts'
@@ -212,8 +213,7 @@ export class Member implements GroupHooks, Seat {
       } catch (error) {
         logger.debug({ group: group.groupId, code: codeOfThrown(error) }, 'committed offsets cannot be read')
         if (attempt === askAttempts || this.#isEnded) throw rejoinNeeded()
-        await new Promise<void>(resolve => clock.after(askAgainAfter, resolve))
-        await group.cluster.refreshMetadata().catch(() => undefined)
+        await lookAnew(clock, group.cluster, askAgainAfter)
       }
     }
   }

@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/units.ts'
 import { codeOfThrown, isOutOfReach } from './errors.ts'
+import { lookAnew } from './fetching.ts'
 import type { ConsumerGroup } from './internals.ts'
 import type { Lease } from './lease.ts'
 
@@ -48,8 +49,7 @@ export class Outlasting {
    */
   async afterFetch(group: ConsumerGroup, error: unknown): Promise<void> {
     if (!this.#mayOutlast(error)) throw error
-    await this.#wait(askAgainAfter)
-    await group.cluster.refreshMetadata().catch(() => undefined)
+    await lookAnew(this.#deps.clock, group.cluster, askAgainAfter)
   }
 
   #mayOutlast(error: unknown): boolean {
@@ -60,17 +60,13 @@ export class Outlasting {
   async #search(group: ConsumerGroup, reason: unknown): Promise<void> {
     if (this.#searching === group) return
     this.#searching = group
-    const { logger } = this.#deps
+    const { clock, logger } = this.#deps
     logger.debug({ group: group.groupId, code: codeOfThrown(reason) }, 'looking for the coordinator of the group')
     await find(group).catch((error: unknown) => {
       logger.debug({ group: group.groupId, code: codeOfThrown(error) }, 'the group has no coordinator yet')
     })
-    await this.#wait(askAgainAfter)
+    await new Promise<void>(resolve => clock.after(askAgainAfter, resolve))
     if (this.#searching === group) this.#searching = undefined
-  }
-
-  #wait(duration: DurationMs): Promise<void> {
-    return new Promise(resolve => this.#deps.clock.after(duration, resolve))
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type Fetched,
   fetchFrom,
   leaderOf,
+  lookAnew,
   partitionsOf,
   patience,
   type Range,
@@ -75,14 +76,9 @@ async function rangeFound(deps: ReaderDeps, cluster: Cluster, of: TopicPartition
   } catch (error) {
     if (!(error instanceof KafkaError && error.retriable) || attempt >= patience) throw error
     deps.logger.debug({ ...of, code: error.code }, 'ends of the log not found, trying again')
-    await recover(deps.clock, cluster, attempt)
+    await lookAnew(deps.clock, cluster, retryAfter(attempt))
     return rangeFound(deps, cluster, of, attempt + 1)
   }
-}
-
-async function recover(clock: Clock, cluster: Cluster, attempt: number): Promise<void> {
-  await new Promise<void>(resolve => clock.after(retryAfter(attempt), resolve))
-  await cluster.refreshMetadata().catch(() => undefined)
 }
 
 async function readPartition(
@@ -128,7 +124,7 @@ async function fetchOrWait(
     const code = codeOfThrown(error)
     if (attempt >= patience) throw kafkaError(`${topic}/${partition} cannot be read`, error)
     deps.logger.debug({ topic, partition, position, code }, 'fetch failed, trying again')
-    await recover(deps.clock, cluster, attempt)
+    await lookAnew(deps.clock, cluster, retryAfter(attempt))
     // Deleted while we read, by retention: on with what is left.
     const left = code === 'OFFSET_OUT_OF_RANGE' ? (await rangeFound(deps, cluster, range)).beginning : position
     return { records: [], next: Math.max(position, left) }

@@ -56,7 +56,7 @@ const referenceText = ({ reference }: Value): string =>
 export interface Headline {
   readonly title: string
   readonly row: string
-  readonly what: string | RegExp
+  readonly what: string
   /** Which variants; all. */
   readonly of?: RegExp
 }
@@ -84,9 +84,7 @@ export function frontText(entries: readonly Entry[], headlines: readonly Headlin
 export const figuresUnder = ({ row, what, of = /^/ }: Headline, entries: readonly Entry[]): readonly Value[] =>
   entries
     .filter(entry => entry.row === row && of.test(entry.variant))
-    .flatMap(({ values }) =>
-      values.filter(value => (typeof what === 'string' ? value.what === what : what.test(value.what))),
-    )
+    .flatMap(({ values }) => values.filter(value => value.what === what))
 
 /** One text when all are the same, else each in its place. */
 const once = ([first = '', ...others]: readonly string[]): string =>

@@ -2,8 +2,7 @@ import { type Bar, bars, type Finding } from '../bars.ts'
 import type { Drain } from '../drain.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder, isWhole } from '../forwarders/hookline.ts'
-import { type Case, drainsOf, joined, type Race, type Rounds, raced, rateOf, ratio } from '../race.ts'
-import { median } from '../statistics.ts'
+import { type Case, drainsOf, joined, peakOf, type Race, type Rounds, raced, rateOf, ratio } from '../race.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 export interface DeliveryPlan {
@@ -56,7 +55,7 @@ function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] 
       ...{ unit: '/ CPU s', reference: { name: bare, measured: rateOf(bare, rounds), unit: '/ CPU s' } },
     },
     finding(`of ${bare}`, ratio(name, bare, rounds), bars.ofBareLoop[transport] ?? {}),
-    { ...finding('peak memory', Math.round(median(drains.map(({ peakMb }) => peakMb))), memory ?? {}), unit: 'MB' },
+    { ...finding('peak memory', peakOf(name, rounds), memory ?? {}), unit: 'MB' },
     finding(
       'lost',
       worst(({ lost }) => lost),

@@ -1,8 +1,7 @@
 import { bars, type Finding } from '../bars.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { type Case, drainsOf, type Rounds, raced, rateOf, ratio } from '../race.ts'
-import { median } from '../statistics.ts'
+import { type Case, drainsOf, peakOf, type Rounds, raced, rateOf, ratio } from '../race.ts'
 import { full } from './delivery.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
@@ -16,19 +15,18 @@ export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcom
   return raced(bench, {
     ...{ forwarders, cases, count: scaled(bench, counts.others) },
     findingsOf: (name, at, rounds) => [
-      ...figuresOf(name, at, rounds),
+      ...toldOf(name, at, rounds),
       ...(name === us ? others.map(other => comparedWith(other, at, rounds)) : []),
     ],
   })
 }
 
-function figuresOf(name: string, { delayMs }: Case, rounds: Rounds): readonly Finding[] {
-  const drains = drainsOf(name, rounds)
+function toldOf(name: string, { delayMs }: Case, rounds: Rounds): readonly Finding[] {
   const subject = `${name}, ${delayMs} ms`
-  const lost = Math.max(...drains.map(each => each.lost))
+  const lost = Math.max(...drainsOf(name, rounds).map(each => each.lost))
   return [
     { subject, what: 'deliveries', measured: rateOf(name, rounds), unit: '/ CPU s' },
-    { subject, what: 'peak memory', measured: Math.round(median(drains.map(({ peakMb }) => peakMb))), unit: 'MB' },
+    { subject, what: 'peak memory', measured: peakOf(name, rounds), unit: 'MB' },
     { subject, what: 'lost', measured: lost, ...(name === us && bars.lost) },
   ]
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { type Commit, commitOf, isWhole, partitionFor, stepsBack } from '../../chaos/commit-log.ts'
+import { type Commit, commitOf, isWhole, partitionOfGroup, stepsBack } from '../../chaos/commit-log.ts'
 
 const int16 = (value: number): Buffer => {
   const bytes = Buffer.alloc(2)
@@ -66,5 +66,5 @@ it.each([
   { group: 'hookline.dispatcher', partitions: 50, partition: 44 },
   { group: 'hookline.retries', partitions: 4, partition: 1 },
 ])('the group $group is coordinated where Kafka says', ({ group, partitions, partition }) => {
-  expect(partitionFor(group, partitions)).toBe(partition)
+  expect(partitionOfGroup(group, partitions)).toBe(partition)
 })
