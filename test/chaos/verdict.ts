@@ -172,9 +172,19 @@ function duplicatesOf({ deliveries, injected, limits, patience }: Evidence) {
   return { repeated, excess }
 }
 
-/** The victim had no time left to say that it had delivered it. */
-const isUncommitted = ({ victims, at }: Injected, { process, at: delivered }: Delivery, patience: number): boolean =>
-  victims.includes(process) && delivered >= at - uncommittedMs * patience && delivered <= at + signalMs * patience
+/**
+ * The victim had no time left to say that it had delivered it. Of what comes in once it is dead or frozen it has sent everything before, however
+ * late a busy endpoint reads it.
+ */
+const isUncommitted = (
+  { victims, at, healedAt = Number.POSITIVE_INFINITY }: Injected,
+  { process, at: delivered, sent }: Delivery,
+  patience: number,
+): boolean =>
+  victims.includes(process) &&
+  delivered >= at - uncommittedMs * patience &&
+  delivered < healedAt &&
+  sent.at <= at + signalMs * patience
 
 /** A call that a frozen process had begun, and whose request goes out when it is thawed: nothing can hold that back. */
 const isBegunBefore = (

@@ -118,7 +118,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       const ended = (each: Seen): boolean =>
         isBy(sleeper)(each) && each.at > wokenAt && (sent.get(each.id) ?? 0) < frozenAt
       const others: Observed = { sent, seen: seen.filter(each => !ended(each)) }
-      const stop = suffered(others, { what: 'SIGSTOP', name: sleeper.name, at: frozenAt })
+      const stop = suffered(others, { what: 'SIGSTOP', name: sleeper.name, at: frozenAt, healedAt: wokenAt })
       const findings = findingsOf(others, onlyOfVictims, [stop])
       expect(findings.failures).toEqual([])
       expect(firstAfter(fleet, wokenAt, isBy(sleeper))).toBeDefined()

@@ -66,6 +66,8 @@ export interface Victim {
   readonly what: string
   readonly name: string
   readonly at: number
+  /** When it was thawed. */
+  readonly healedAt?: number
 }
 
 /** The findings of a run of `make chaos`, and by its rules. */
@@ -91,7 +93,7 @@ export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: r
 }
 
 /** The fault is over when each partition that its victim had has delivered, by another process, what was sent only after it. */
-export function suffered({ sent, seen }: Observed, { what, name, at }: Victim): Injected {
+export function suffered({ sent, seen }: Observed, { what, name, at, healedAt }: Victim): Injected {
   const owners = new Map(seen.filter(each => each.at <= at).map(({ id, process }) => [partitionOf(id), process]))
   const missing = new Set([...owners].flatMap(([partition, owner]) => (owner === name ? [partition] : [])))
   if (missing.size === 0) throw new Error(`${name} had no partition: ${what} shows nothing`)
@@ -105,6 +107,7 @@ export function suffered({ sent, seen }: Observed, { what, name, at }: Victim): 
     at,
     from: at,
     victims: [name],
+    healedAt,
     recoveredAt: missing.size === 0 ? recoveredAt : undefined,
   }
 }

@@ -1,39 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Delivery, Sent } from '../../chaos/ledger.ts'
-import { type Evidence, judge } from '../../chaos/verdict.ts'
-
-const sent = (id: string, partition = 0, at = 1_000): Sent => ({ id, partition, at, acknowledgedAt: at })
-const by = (process: string, of: Sent, at: number, destination = 'crm'): Delivery => ({
-  id: of.id,
-  destination,
-  process,
-  at,
-  answer: 200,
-  sent: of,
-})
-const a = sent('a')
-const b = sent('b')
-const kill = { what: 'SIGKILL p1', at: 5_000, from: 5_000, recoveredAt: 9_000, victims: ['p1'] }
-const nothingWrong: Evidence = {
-  limits: { duplicates: 'none', recoveryMs: 10_000 },
-  patience: 1,
-  destinations: ['crm'],
-  acknowledged: [a, b],
-  deliveries: [by('p1', a, 1_100), by('p1', b, 1_200)],
-  injected: [],
-  deadLettered: new Map(),
-  parked: new Set(),
-  refused: new Set(),
-  problems: [],
-}
-const ofVictims = { duplicates: 'of_victims', recoveryMs: 10_000 } as const
-
-interface Case {
-  readonly name: string
-  readonly evidence: Partial<Evidence>
-  readonly figures?: Record<string, unknown>
-  readonly failures?: readonly RegExp[]
-}
+import { judge } from '../../chaos/verdict.ts'
+import { a, b, by, type Case, expectVerdict, kill, nothingWrong, sent } from './evidence.ts'
 
 const cases: readonly Case[] = [
   {
@@ -79,75 +47,6 @@ const cases: readonly Case[] = [
     evidence: { deliveries: [by('p1', a, 1_100)], refused: new Set(['crm b']) },
     figures: { deadLettered: 0, lost: 1 },
     failures: [/^lost: 1 \(crm b\)$/],
-  },
-  {
-    name: 'a second delivery has no excuse where none may be',
-    evidence: { deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300)] },
-    figures: { duplicates: 1 },
-    failures: [/^delivered again without a reason: 1 \(crm a by p1, 200 ms later by p2\)$/],
-  },
-  {
-    name: 'counted duplicates are only counted',
-    evidence: {
-      limits: { duplicates: 'counted', recoveryMs: 1 },
-      deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300), by('p3', a, 1_400)],
-    },
-    figures: { duplicates: 2 },
-  },
-  {
-    name: 'what a victim did in its last second may come again',
-    evidence: {
-      limits: ofVictims,
-      injected: [kill],
-      deliveries: [by('p1', a, 4_100), by('p1', b, 5_100), by('p2', a, 8_000), by('p2', b, 8_100)],
-    },
-    figures: { duplicates: 2, recoveryMs: 4_000 },
-  },
-  {
-    name: 'each of several victims of one strike',
-    evidence: {
-      limits: ofVictims,
-      injected: [{ ...kill, victims: ['p1', 'p3'] }],
-      deliveries: [by('p1', a, 4_900), by('p3', b, 4_900), by('p2', a, 8_000), by('p2', b, 8_100)],
-    },
-    figures: { duplicates: 2 },
-  },
-  {
-    name: 'what a victim did before that may not',
-    evidence: {
-      limits: ofVictims,
-      injected: [kill],
-      deliveries: [by('p1', a, 3_900), by('p1', b, 4_900), by('p2', a, 8_000)],
-    },
-    failures: [/^delivered again without a reason: 1 \(crm a by p1/],
-  },
-  {
-    name: 'unless the machine was so busy that its commit may be older',
-    evidence: {
-      limits: ofVictims,
-      patience: 2,
-      injected: [kill],
-      deliveries: [by('p1', a, 3_000), by('p1', b, 5_500), by('p2', a, 8_000), by('p2', b, 8_000)],
-    },
-    figures: { duplicates: 2 },
-  },
-  {
-    name: 'what another process did may not',
-    evidence: {
-      limits: ofVictims,
-      injected: [kill],
-      deliveries: [by('p3', a, 4_900), by('p1', b, 4_900), by('p2', a, 8_000)],
-    },
-    failures: [/crm a by p3 100 ms before SIGKILL p1, 3100 ms later by p2/],
-  },
-  {
-    name: 'a zombie may not repeat what its successor has done',
-    evidence: {
-      limits: ofVictims,
-      injected: [kill],
-      deliveries: [by('p1', b, 4_900), by('p2', a, 8_000), by('p1', a, 12_000)],
-    },
-    failures: [/crm a by p2 3000 ms after SIGKILL p1, 4000 ms later by p1/],
   },
   {
     name: 'no recovery fails',
@@ -208,11 +107,7 @@ const cases: readonly Case[] = [
 ]
 
 describe('the verdict', () => {
-  it.each(cases)('$name', ({ evidence, figures = {}, failures = [] }) => {
-    const findings = judge({ ...nothingWrong, ...evidence })
-    expect(findings).toMatchObject(figures)
-    expect(findings.failures).toEqual(failures.map(each => expect.stringMatching(each)))
-  })
+  it.each(cases)('$name', expectVerdict)
 
   describe('the pause of a partition that does not move', () => {
     const limits = { duplicates: 'none', recoveryMs: 10_000, pauseMs: 1_000 } as const

@@ -1,0 +1,108 @@
+import { it } from '@jest/globals'
+import { a, b, by, type Case, expectVerdict, kill, nothingWrong, sent } from './evidence.ts'
+
+const ofVictims = { duplicates: 'of_victims', recoveryMs: 10_000 } as const
+
+const late = sent('late', 0, 6_000)
+
+const cases: readonly Case[] = [
+  {
+    name: 'a second delivery has no excuse where none may be',
+    evidence: { deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300)] },
+    figures: { duplicates: 1 },
+    failures: [/^delivered again without a reason: 1 \(crm a by p1, 200 ms later by p2\)$/],
+  },
+  {
+    name: 'counted duplicates are only counted',
+    evidence: {
+      limits: { duplicates: 'counted', recoveryMs: 1 },
+      deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300), by('p3', a, 1_400)],
+    },
+    figures: { duplicates: 2 },
+  },
+  {
+    name: 'what a victim did in its last second may come again',
+    evidence: {
+      limits: ofVictims,
+      injected: [kill],
+      deliveries: [by('p1', a, 4_100), by('p1', b, 5_100), by('p2', a, 8_000), by('p2', b, 8_100)],
+    },
+    figures: { duplicates: 2, recoveryMs: 4_000 },
+  },
+  {
+    name: 'each of several victims of one strike',
+    evidence: {
+      limits: ofVictims,
+      injected: [{ ...kill, victims: ['p1', 'p3'] }],
+      deliveries: [by('p1', a, 4_900), by('p3', b, 4_900), by('p2', a, 8_000), by('p2', b, 8_100)],
+    },
+    figures: { duplicates: 2 },
+  },
+  {
+    name: 'what a victim did before that may not',
+    evidence: {
+      limits: ofVictims,
+      injected: [kill],
+      deliveries: [by('p1', a, 3_900), by('p1', b, 4_900), by('p2', a, 8_000)],
+    },
+    failures: [/^delivered again without a reason: 1 \(crm a by p1/],
+  },
+  {
+    name: 'unless the machine was so busy that its commit may be older',
+    evidence: {
+      limits: ofVictims,
+      patience: 2,
+      injected: [kill],
+      deliveries: [by('p1', a, 3_000), by('p1', b, 5_500), by('p2', a, 8_000), by('p2', b, 8_000)],
+    },
+    figures: { duplicates: 2 },
+  },
+  {
+    name: 'what a busy endpoint reads of a victim when that is long dead may come again',
+    evidence: {
+      limits: ofVictims,
+      injected: [kill],
+      deliveries: [by('p1', a, 4_900), by('p1', b, 7_000), by('p2', b, 8_000)],
+    },
+    figures: { duplicates: 1 },
+  },
+  {
+    name: 'what was sent only after its death was not under way then',
+    evidence: {
+      limits: ofVictims,
+      injected: [kill],
+      acknowledged: [a, late],
+      deliveries: [by('p1', a, 4_900), by('p1', late, 7_000), by('p2', late, 8_000)],
+    },
+    failures: [/crm late by p1 2000 ms after SIGKILL p1, 1000 ms later by p2/],
+  },
+  {
+    name: 'what a victim did once it was thawed may not',
+    evidence: {
+      limits: ofVictims,
+      injected: [{ ...kill, healedAt: 7_000 }],
+      deliveries: [by('p1', a, 4_900), by('p1', b, 7_500), by('p2', b, 8_000)],
+    },
+    failures: [/crm b by p1 2500 ms after SIGKILL p1, 500 ms later by p2/],
+  },
+  {
+    name: 'what another process did may not',
+    evidence: {
+      limits: ofVictims,
+      injected: [kill],
+      deliveries: [by('p3', a, 4_900), by('p1', b, 4_900), by('p2', a, 8_000)],
+    },
+    failures: [/crm a by p3 100 ms before SIGKILL p1, 3100 ms later by p2/],
+  },
+  {
+    name: 'a zombie may not repeat what its successor has done',
+    evidence: {
+      limits: ofVictims,
+      injected: [kill],
+      deliveries: [by('p1', b, 4_900), by('p2', a, 8_000), by('p1', a, 12_000)],
+    },
+    failures: [/crm a by p2 3000 ms after SIGKILL p1, 4000 ms later by p1/],
+  },
+]
+
+it.each(cases)('$name', expectVerdict)
