@@ -6,12 +6,14 @@ export const batchLimits = { records: 1_000, bytes: 900 * 1024 }
 /** The largest that a record adds to a batch besides its key, value and headers. */
 const recordOverheadBytes = 32
 const headerOverheadBytes = 10
+/** What a character takes in UTF-8 at most. To count the bytes of each header takes as long as to write them. */
+const characterBytes = 3
 
 /** What a record takes in a batch, in bytes, at most. */
 export function recordBytes({ key, value, headers }: OutgoingRecord): number {
   let bytes = recordOverheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
   for (const name in headers)
-    bytes += headerOverheadBytes + Buffer.byteLength(name) + Buffer.byteLength(headers[name] ?? '')
+    bytes += headerOverheadBytes + characterBytes * (name.length + (headers[name]?.length ?? 0))
   return bytes
 }
 

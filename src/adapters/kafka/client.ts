@@ -13,6 +13,7 @@ import type { Settings } from '../../core/settings.ts'
 import { internal } from './internals.ts'
 import { loadKafkajs } from './library.ts'
 import { kafkajsLogCreator } from './log.ts'
+import { readHeadersAsText } from './patches/record-decoder.ts'
 
 /** Every value given: under NODE_ENV=test kafkajs has other defaults. */
 const retryShape = { factor: 0.2, multiplier: 2 }
@@ -62,7 +63,11 @@ export function createKafka(
     ...(keepsAlive ? {} : { socketFactory: detachedSockets() }),
   }
   return {
-    consumer: consumerConfig => new Kafka(config).consumer(consumerConfig),
+    consumer: consumerConfig => {
+      // A process of ours: the client library, which lives in others', has producers only.
+      readHeadersAsText()
+      return new Kafka(config).consumer(consumerConfig)
+    },
     producer: producerConfig => new Kafka(config).producer(producerConfig),
     admin: () => new Kafka(config).admin({ retry: consumerRetry }),
   }

@@ -35,14 +35,19 @@ export function viewOf(
   }
 }
 
-/** As text. A header that was given several times counts with its last value. */
-export function headersOf(headers: FetchedMessage['headers']): RecordHeaders {
-  let texts: Record<string, string> | undefined
+/** As text, as which they may have come. A header that was given several times counts with its last value. */
+export function headersOf(headers: FetchedMessage['headers'] = noHeaders): RecordHeaders {
+  if (isText(headers)) return headers
+  const texts: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]
     const last = Array.isArray(value) ? value.at(-1) : value
-    texts ??= {}
     setOwn(texts, name, last?.toString() ?? '')
   }
-  return texts ?? noHeaders
+  return texts
+}
+
+function isText(headers: NonNullable<FetchedMessage['headers']>): headers is RecordHeaders {
+  for (const name in headers) if (typeof headers[name] !== 'string') return false
+  return true
 }

@@ -66,64 +66,72 @@ export function firstCarried(
   }
 }
 
-/** The headers, and what stands in each: text, or a number as decimal text. */
-const fields: Readonly<Record<string, (carried: Partial<Carried>) => string | number | undefined>> = {
-  destination: carried => carried.destination,
-  attempt: carried => carried.attempt,
-  deferrals: carried => carried.deferrals,
-  'started-at': carried => carried.startedAt,
-  deadline: carried => carried.deadline,
-  'not-before': carried => carried.notBefore,
-  reason: carried => carried.reason,
-  outcomes: carried => carried.outcomes,
-  'refused-webhooks': carried => carried.refusedWebhooks?.join(','),
-  'origin-topic': carried => carried.origin?.topic,
-  'origin-partition': carried => carried.origin?.partition,
-  'origin-offset': carried => carried.origin?.offset,
-  'origin-timestamp': carried => carried.origin?.timestamp,
-  round: carried => carried.round,
-  'message-id': carried => carried.messageId,
-  'first-traceparent': carried => carried.firstTrace,
-}
+const decimal = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value))
+
+/** The headers but one, and what stands in each: text, or a number as decimal text. */
+const textsOf = (carried: Partial<Carried>) => ({
+  destination: carried.destination,
+  attempt: decimal(carried.attempt),
+  deferrals: decimal(carried.deferrals),
+  'started-at': decimal(carried.startedAt),
+  deadline: decimal(carried.deadline),
+  'not-before': decimal(carried.notBefore),
+  reason: carried.reason,
+  outcomes: carried.outcomes,
+  'refused-webhooks': carried.refusedWebhooks?.join(','),
+  'origin-topic': carried.origin?.topic,
+  'origin-partition': decimal(carried.origin?.partition),
+  'origin-offset': decimal(carried.origin?.offset),
+  'origin-timestamp': decimal(carried.origin?.timestamp),
+  round: decimal(carried.round),
+  'message-id': carried.messageId,
+})
+/** Few deliveries have it. */
+const firstTraceHeader = 'first-traceparent'
 /** Marks a dead letter whose event was null: a null value would delete the dead letter. */
 const nullValueHeader = 'null-value'
 /** The event's own key, for a dead letter has another. Latin-1 keeps different bytes different, and ASCII readable. */
 const originKeyHeader = 'origin-key'
-const ownHeaders = new Set([...Object.keys(fields), nullValueHeader, originKeyHeader])
+const ownHeaders = new Set([...Object.keys(textsOf({})), firstTraceHeader, nullValueHeader, originKeyHeader])
 
 /** Under 1 KiB together, names included. What is undefined is left out. */
 export function toHeaders(carried: Partial<Carried>): RecordHeaders {
-  const headers: Record<string, string> = {}
-  for (const name in fields) {
-    const value = fields[name]?.(carried)
-    if (value !== undefined) headers[name] = String(value)
-  }
-  return headers
+  const texts: Record<string, string | undefined> = textsOf(carried)
+  if (carried.firstTrace !== undefined) texts[firstTraceHeader] = carried.firstTrace
+  return hasAll(texts) ? texts : Object.fromEntries(Object.entries(texts).filter(isDefined))
 }
+
+function hasAll(texts: Readonly<Record<string, string | undefined>>): texts is RecordHeaders {
+  for (const name in texts) if (texts[name] === undefined) return false
+  return true
+}
+
+const isDefined = (entry: readonly [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
+
+const integerIn = (text: string | undefined): number =>
+  text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
 
 /** Undefined: a header is missing or malformed. */
 export function parseCarried(headers: RecordHeaders): Carried | undefined {
-  const text = (name: string): string => headers[name] ?? ''
-  const integer = (name: string): number => (/^-?\d{1,16}$/.test(text(name)) ? Number(text(name)) : Number.NaN)
   const carried: Carried = {
-    destination: text('destination'),
-    attempt: integer('attempt'),
-    deferrals: integer('deferrals'),
-    startedAt: epochMs(integer('started-at')),
-    deadline: epochMs(integer('deadline')),
-    notBefore: epochMs(integer('not-before')),
-    reason: text('reason'),
-    outcomes: text('outcomes'),
-    refusedWebhooks: text('refused-webhooks').split(',').filter(Boolean),
+    destination: headers['destination'] ?? '',
+    attempt: integerIn(headers['attempt']),
+    deferrals: integerIn(headers['deferrals']),
+    startedAt: epochMs(integerIn(headers['started-at'])),
+    deadline: epochMs(integerIn(headers['deadline'])),
+    notBefore: epochMs(integerIn(headers['not-before'])),
+    reason: headers['reason'] ?? '',
+    outcomes: headers['outcomes'] ?? '',
+    refusedWebhooks: headers['refused-webhooks']?.split(',').filter(Boolean) ?? none,
     origin: {
-      topic: text('origin-topic'),
-      partition: integer('origin-partition'),
-      offset: integer('origin-offset'),
-      timestamp: epochMs(integer('origin-timestamp')),
+      topic: headers['origin-topic'] ?? '',
+      partition: integerIn(headers['origin-partition']),
+      offset: integerIn(headers['origin-offset']),
+      timestamp: epochMs(integerIn(headers['origin-timestamp'])),
     },
-    round: integer('round'),
-    messageId: text('message-id'),
-    ...(headers['first-traceparent'] !== undefined && { firstTrace: headers['first-traceparent'] }),
+    round: integerIn(headers['round']),
+    messageId: headers['message-id'] ?? '',
+    ...(headers[firstTraceHeader] !== undefined && { firstTrace: headers[firstTraceHeader] }),
   }
   const { attempt, deferrals, startedAt, deadline, notBefore, round, origin } = carried
   const counts = [attempt, deferrals, startedAt, deadline, notBefore, round, origin.partition, origin.offset]
@@ -179,7 +187,13 @@ export function originalOf({ value, headers }: LogRecord): Pick<LogRecord, 'key'
 
 /** Headers of others (traces) stay; ours are replaced, never appended to, so that nothing stale remains. */
 function replaceHeaders(record: LogRecord, carried: Partial<Carried>): RecordHeaders {
-  return { ...othersIn(record.headers), ...toHeaders(carried) }
+  const own = toHeaders(carried)
+  return hasOthers(record.headers) ? { ...othersIn(record.headers), ...own } : own
+}
+
+function hasOthers(headers: RecordHeaders): boolean {
+  for (const name in headers) if (!ownHeaders.has(name)) return true
+  return false
 }
 
 function othersIn(headers: RecordHeaders): RecordHeaders {

@@ -13,15 +13,20 @@ const known: (Known | undefined)[] = Array.from({ length: places }, () => undefi
  * names is made in a tenth of the time.
  */
 export function knownName(from: Buffer, start: number, end: number): string {
-  if (end - start > longest) return from.toString('utf8', start, end)
-  let hash = 0
-  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + from[at]!) | 0
-  const place = (hash ^ (hash >>> 8)) & (places - 1)
+  const length = end - start
+  if (length === 0 || length > longest) return from.toString('utf8', start, end)
+  const place = placeOf(from, start, end)
   const found = known[place]
   if (found !== undefined && isSame(found.bytes, from, start, end)) return found.name
   const name = from.toString('utf8', start, end)
   known[place] = { bytes: Buffer.from(from.subarray(start, end)), name }
   return name
+}
+
+/** Of a name that is not empty. Its length and three of its bytes tell few names apart in a third of the time that all of them take. */
+export function placeOf(from: Buffer, start: number, end: number): number {
+  const middle = (start + end) >>> 1
+  return (67 * (end - start) + 41 * from[start]! + 13 * from[middle]! + 7 * from[end - 1]!) & (places - 1)
 }
 
 function isSame(bytes: Buffer, from: Buffer, start: number, end: number): boolean {

@@ -2,7 +2,7 @@ import { replaceInternal } from '../internals.ts'
 import { setOwn } from '../own-property.ts'
 import { knownName } from './header-names.ts'
 
-type Header = Buffer | null
+type Header = Buffer | string | null
 
 export interface DecodedRecord {
   readonly magicByte: number
@@ -30,6 +30,7 @@ export interface BatchContext {
 export type DecodeRecord = (decoder: { readonly buffer: Buffer }, batch: BatchContext) => DecodedRecord
 
 const logAppendTime = 1
+let isTextWanted = false
 
 /**
  * kafkajs makes big integers of every length and copies all headers for each one more: with the headers of a retry a record takes it seven
@@ -37,6 +38,14 @@ const logAppendTime = 1
  */
 export function cureSlowDecoding(): void {
   replaceInternal<DecodeRecord>('protocol/recordBatch/record/v0/decoder', decodeRecord)
+}
+
+/**
+ * From now on headers come as text, in place of a view of the bytes of each: these are half of what a record with the headers of a retry takes.
+ * For processes in which nobody but us consumes with kafkajs.
+ */
+export function readHeadersAsText(): void {
+  isTextWanted = true
 }
 
 /** Reads one record of a batch (magic 2): the bytes behind its length. */
@@ -56,7 +65,7 @@ export function decodeRecord({ buffer }: { readonly buffer: Buffer }, batch: Bat
     offset: sum(batch.firstOffset, offsetDelta),
     key,
     value,
-    headers: readHeaders(cursor),
+    headers: isTextWanted ? readTexts(cursor) : readHeaders(cursor),
     isControlRecord: isControlBatch,
     batchContext: batch,
   }
@@ -76,10 +85,28 @@ function readHeaders(cursor: Cursor): DecodedRecord['headers'] {
   return headers
 }
 
+const noHeaders = Object.freeze({})
+
+/** Of a name that comes more than once the last value counts; one that is null is ''. */
+function readTexts(cursor: Cursor): Readonly<Record<string, string>> {
+  const count = cursor.varint()
+  if (count === 0) return noHeaders
+  const rest = cursor.plainRest()
+  const texts: Record<string, string> = {}
+  for (let header = 0; header < count; header++) setOwn(texts, cursor.name(), cursor.text(rest))
+  return texts
+}
+
 /** Decimal, as kafkajs has its offsets and times. */
 function sum(first: string, delta: number): string {
   const total = Number(first) + delta
   return Number.isSafeInteger(total) ? String(total) : String(BigInt(first) + BigInt(delta))
+}
+
+/** All that is left of a record as text, of which each byte is a character: parts of it are where their bytes are. */
+interface PlainText {
+  readonly text: string
+  readonly from: number
 }
 
 class Cursor {
@@ -111,6 +138,21 @@ class Cursor {
     const length = Math.max(0, this.varint())
     this.#at += length
     return knownName(this.#from, this.#at - length, this.#at)
+  }
+
+  /** Undefined when a character takes several bytes. */
+  plainRest(): PlainText | undefined {
+    const from = this.#at
+    const text = this.#from.toString('utf8', from)
+    return text.length === this.#from.length - from ? { text, from } : undefined
+  }
+
+  /** Text of so many bytes as stand before it; null is ''. To cut it out of the rest takes a fifth of making it. */
+  text(rest: PlainText | undefined): string {
+    const length = Math.max(0, this.varint())
+    this.#at += length
+    if (rest === undefined) return this.#from.toString('utf8', this.#at - length, this.#at)
+    return rest.text.slice(this.#at - length - rest.from, this.#at - rest.from)
   }
 
   /** A view of so many bytes as stand before it; a negative length is null. */

@@ -1,0 +1,33 @@
+import { expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { internal } from '../../../../../src/adapters/kafka/internals.ts'
+import {
+  type DecodeRecord,
+  decodeRecord,
+  readHeadersAsText,
+} from '../../../../../src/adapters/kafka/patches/record-decoder.ts'
+import { encodeRecord } from '../../../../../src/adapters/kafka/patches/record-encoder.ts'
+import { headersOf } from '../../../../../src/adapters/kafka/records.ts'
+import { bodyOf, Decoder, message } from './any-record.ts'
+
+const theirDecode = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
+const batch = { firstOffset: '0', firstTimestamp: '0', magicByte: 2 }
+
+const ours = (body: Buffer) => decodeRecord(new Decoder(body), batch)
+
+it('headers that are wanted as text are those that kafkajs has as bytes', () => {
+  const body = bodyOf(encodeRecord({ headers: { a: 'b' } }).buffer)
+  expect(ours(body).headers['a']).toBeInstanceOf(Buffer)
+  readHeadersAsText()
+  fc.assert(
+    fc.property(message, given => {
+      const body = bodyOf(encodeRecord(given).buffer)
+      const { headers, ...read } = ours(body)
+      const { headers: bytes, ...theirs } = theirDecode(new Decoder(body), batch)
+      expect(read).toStrictEqual(theirs)
+      expect(headers).toEqual(headersOf(bytes as Record<string, Buffer | Buffer[]>))
+      expect(headersOf(headers as Record<string, string>)).toBe(headers)
+    }),
+    { numRuns: 500 },
+  )
+})
