@@ -51,6 +51,8 @@ interface Options {
   /** Where records of attempts go. */
   readonly attemptProducer?: LogProducer
   readonly tracer?: Tracer
+  /** Absent: the process has always had CPU left. */
+  readonly outOfCpuUntil?: () => number
 }
 
 /** The real dispatcher service on a log in memory, a scripted transport and a manual clock. */
@@ -106,6 +108,7 @@ export class DispatcherHarness {
         codec: this.codec,
         encodeInput: input => Buffer.from(JSON.stringify(input)),
         marks: this.marks,
+        outOfCpuUntil: () => Number.NEGATIVE_INFINITY,
         ...more,
         canary: () => this.canary,
         transport: {

@@ -1,3 +1,4 @@
+import { watchEventLoop } from '../../adapters/event-loop.ts'
 import { letGarbageGrow } from '../../adapters/heap.ts'
 import { smallFetch } from '../../adapters/kafka/fetch-size.ts'
 import { createProducer } from '../../adapters/kafka/producer.ts'
@@ -25,6 +26,8 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
   })
   if (settings.delivery.transport === 'undici') letGarbageGrow(garbagePercentWithUndici)
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
+  const eventLoop = watchEventLoop()
+  await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
   // Every tier that exists, so that a changed schedule strands nothing.
   const tiers = foundation.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
   // There from the start: a rule sees no increase in what appears as more than 0.
@@ -41,6 +44,7 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
       ...{ maxWait, onLoss, fetch: smallFetch },
     }),
     transport,
+    outOfCpuUntil: eventLoop.outOfCpuUntil,
     encodeInput: foundation.inputCodec.encode,
     delivery: settings.delivery,
     routing: () => live().routing,

@@ -44,7 +44,17 @@ export function backlogLimits(
 export const cloggedMs = 200
 
 /** Milliseconds. What has waited so long for its call in memory shows a lane that is slower than what comes. */
-export const longestWaitMs = 1_000
+const longestWait = { usual: 1_000, withoutCpu: 10_000 }
+
+/**
+ * Since when something must have waited for its call to show that its lane is slow, in a process that was out of CPU until then; monotonic
+ * milliseconds. In such a one all lanes wait for it and none for its endpoint, and to move a delivery on takes more of it than to make it. A lane
+ * that holds others up shows soon: while they wait for it the process has less to do. Where that does not come it is moved on all the same.
+ */
+export function slowSince(now: number, outOfCpuUntil: number): number {
+  const { usual, withoutCpu } = longestWait
+  return now - (now - outOfCpuUntil >= usual ? usual : withoutCpu)
+}
 
 /**
  * Milliseconds. What is fetched before its time is fetched again when that has come, but not where it is as near as this: records fall due one

@@ -40,6 +40,8 @@ interface Deps {
   readonly clock: Clock
   /** For how long the oldest of all records that are taken up is not done, in milliseconds. */
   readonly oldestOpenMs: () => number
+  /** Until when the process was out of CPU, in monotonic milliseconds. */
+  readonly outOfCpuUntil: () => number
   readonly metrics: Metrics
   readonly logger: Logger
   /** Undefined: nobody keeps records of attempts. */
@@ -68,11 +70,10 @@ export class Dispatcher {
     this.#deps = deps
     this.#lanes = new Lanes(deps.places)
     this.#logAttempt = createAttemptLog(deps)
-    const { clock, oldestOpenMs } = deps
     const moveOn = (delivery: Delivery): void => this.#moveOn(delivery)
-    this.#relief = new Relief({ clock, oldestOpenMs, lanes: this.#lanes, moveOn, isOpen: () => this.#isOpen })
-    this.pump = createPump(clock, () => this.#startNext())
-    this.goOn = createFollowUp(clock, ends => {
+    this.#relief = new Relief({ ...deps, lanes: this.#lanes, moveOn, isOpen: () => this.#isOpen })
+    this.pump = createPump(deps.clock, () => this.#startNext())
+    this.goOn = createFollowUp(deps.clock, ends => {
       this.#lanes.unblock(ends)
       this.pump()
     })

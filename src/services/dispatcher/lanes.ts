@@ -1,4 +1,3 @@
-import { longestWaitMs } from '../../core/delivery/backlog.ts'
 import { Breaker } from '../../core/delivery/breaker.ts'
 import { Lane } from '../../core/delivery/lane.ts'
 import type { Places } from '../../core/delivery/places.ts'
@@ -92,11 +91,11 @@ export class Lanes {
     }
   }
 
-  /** Looks at each lane for whether it is slower than what comes, as of now in monotonic milliseconds. */
-  findSlow(now: number): void {
+  /** Finds the lanes that are slower than what comes: in which something has waited for its call since then, in monotonic milliseconds. */
+  findSlow(since: number): void {
     for (const lane of this.#lanes.values()) {
       const oldest = lane.queue.oldest
-      if (oldest !== undefined && now - oldest.of.takenUpAt >= longestWaitMs) this.#slow.add(lane)
+      if (oldest !== undefined && oldest.of.takenUpAt <= since) this.#slow.add(lane)
     }
   }
 

@@ -1,4 +1,4 @@
-import { cloggedMs, longestWaitMs } from '../../core/delivery/backlog.ts'
+import { cloggedMs, slowSince } from '../../core/delivery/backlog.ts'
 import type { Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import type { Shard } from '../partitions/shard.ts'
@@ -7,12 +7,14 @@ import type { Lanes } from './lanes.ts'
 import { createPump, type Step } from './pump.ts'
 
 /** How often a partition at its limits is looked at again. */
-const watchEvery = { whileAllGetsOn: durationMs(20), whileClogged: durationMs(longestWaitMs / 4) }
+const watchEvery = { whileAllGetsOn: durationMs(20), whileClogged: durationMs(250) }
 
 interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
   /** For how long the oldest of all records that are taken up is not done, in milliseconds. */
   readonly oldestOpenMs: () => number
+  /** Until when the process was out of CPU, in monotonic milliseconds. */
+  readonly outOfCpuUntil: () => number
   readonly lanes: Pick<Lanes, 'findSlow' | 'slow' | 'takeOut'>
   /** Moves a delivery that waited to a retry topic. */
   readonly moveOn: (delivery: Delivery) => void
@@ -46,14 +48,14 @@ export class Relief {
   /** A partition may have reached its limits. */
   relieve(shard: Shard): void {
     if (!shard.holds('backlog')) return
-    const { clock, lanes, oldestOpenMs } = this.#deps
+    const { clock, lanes, oldestOpenMs, outOfCpuUntil } = this.#deps
     this.#isClogged = oldestOpenMs() >= cloggedMs
     shard.reconsider()
     if (!shard.holds('backlog')) return
     const isWatched = this.#watched.has(shard)
     if (!isWatched) this.#watch(shard)
     if (!this.#isClogged) return
-    if (!isWatched) lanes.findSlow(clock.monotonic())
+    if (!isWatched) lanes.findSlow(slowSince(clock.monotonic(), outOfCpuUntil()))
     this.#moving.add(shard)
     this.#move()
   }

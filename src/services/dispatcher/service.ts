@@ -48,6 +48,8 @@ export interface DispatcherDeps {
   readonly attemptProducer?: LogProducer | undefined
   readonly tracer?: Tracer | undefined
   readonly clock: Clock
+  /** Until when the process was out of CPU, in monotonic milliseconds. */
+  readonly outOfCpuUntil: () => number
   readonly metrics: Metrics
   readonly logger: Logger
   readonly topics: TopicNames

@@ -90,7 +90,7 @@ function writeShort(text: string, at: number): number {
     if (code > 0x7f) return writeText(text, at)
     to[from + index] = code
   }
-  to[at] = 2 * length
+  to[at] = zigzag(length)
   return from + length
 }
 

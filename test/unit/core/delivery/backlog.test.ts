@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { backlogLimits } from '../../../../src/core/delivery/backlog.ts'
+import { backlogLimits, slowSince } from '../../../../src/core/delivery/backlog.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -36,4 +36,13 @@ describe('backlogLimits', () => {
         expect(far).toBeLessThanOrEqual(Math.max(2_000, 2 * maxInFlight) + partitions)
       }
   })
+})
+
+it.each([
+  { name: 'is a second where the process has always had CPU left', outOfCpuUntil: Number.NEGATIVE_INFINITY, ms: 1_000 },
+  { name: 'is a second where it has had for as long', outOfCpuUntil: 99_000, ms: 1_000 },
+  { name: 'is ten where it had none in between', outOfCpuUntil: 99_001, ms: 10_000 },
+  { name: 'is ten where it has none', outOfCpuUntil: 100_000, ms: 10_000 },
+])('the wait that shows a slow lane $name', ({ outOfCpuUntil, ms }) => {
+  expect(100_000 - slowSince(100_000, outOfCpuUntil)).toBe(ms)
 })

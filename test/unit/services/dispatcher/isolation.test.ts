@@ -166,6 +166,28 @@ describe('a destination that accepts and never answers', () => {
     expect(Math.max(...inTurns)).toBeLessThan(200)
   })
 
+  it.each([
+    { name: 'a second after the process has CPU left again, where it had none', outOfCpuFor: 4_000, movedBy: 5_400 },
+    {
+      name: 'after ten seconds, where the process has no CPU left',
+      outOfCpuFor: Number.POSITIVE_INFINITY,
+      movedBy: 10_600,
+    },
+  ])('is moved on $name', async ({ outOfCpuFor, movedBy }) => {
+    const harness: DispatcherHarness = await DispatcherHarness.started({
+      destinations: [destination('slow'), destination('fast')],
+      answer: call => (isFor('slow')(call) ? 'never' : ok),
+      delivery: { perWebhook: 10 },
+      outOfCpuUntil: () => Math.min(harness.clock.monotonic(), startedAt + outOfCpuFor),
+    })
+    const startedAt = harness.clock.monotonic()
+    write(harness, 1_100)
+    await harness.advance(movedBy - 600)
+    expect(harness.count('deferrals{lane_full}')).toBe(0)
+    await harness.advance(600)
+    expect(harness.count('deferrals{lane_full}')).toBe(1_090)
+  })
+
   it('one that keeps up is not moved, however much comes at once', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('narrow'), destination('wide')],

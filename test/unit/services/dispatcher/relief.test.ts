@@ -14,6 +14,7 @@ function reliefWith({
   return new Relief({
     clock: { monotonic: () => 0, after: () => () => {}, soon: () => () => {}, ...clock },
     oldestOpenMs: () => 5_000,
+    outOfCpuUntil: () => Number.NEGATIVE_INFINITY,
     lanes: { findSlow: () => {}, slow: [], takeOut: () => [] },
     moveOn: () => {},
     isOpen: () => true,
