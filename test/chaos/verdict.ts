@@ -172,31 +172,25 @@ function duplicatesOf({ deliveries, injected, limits, patience }: Evidence) {
   return { repeated, excess }
 }
 
+/** Made by a victim, of what was sent before it was hit. */
+const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
+  victims.includes(process) && sent.at <= at + signalMs * patience
+
 /**
  * The victim had no time left to say that it had delivered it. Of what comes in once it is dead or frozen it has sent everything before, however
  * late a busy endpoint reads it.
  */
-const isUncommitted = (
-  { victims, at, healedAt = Number.POSITIVE_INFINITY }: Injected,
-  { process, at: delivered, sent }: Delivery,
-  patience: number,
-): boolean =>
-  victims.includes(process) &&
-  delivered >= at - uncommittedMs * patience &&
-  delivered < healedAt &&
-  sent.at <= at + signalMs * patience
+const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
+  isOfVictim(hit, delivery, patience) &&
+  delivery.at >= hit.at - uncommittedMs * patience &&
+  delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
 /** A call that a frozen process had begun, and whose request goes out when it is thawed: nothing can hold that back. */
-const isBegunBefore = (
-  { victims, at, healedAt }: Injected,
-  { process, at: delivered, sent }: Delivery,
-  patience: number,
-) =>
-  victims.includes(process) &&
-  healedAt !== undefined &&
-  delivered >= healedAt &&
-  delivered <= healedAt + signalMs * patience &&
-  sent.at <= at + signalMs * patience
+const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
+  isOfVictim(hit, delivery, patience) &&
+  hit.healedAt !== undefined &&
+  delivery.at >= hit.healedAt &&
+  delivery.at <= hit.healedAt + signalMs * patience
 
 /** ` 300 ms before SIGKILL p1`, of the fault that is nearest. */
 function relativeTo(injected: readonly Injected[], moment: number): string {

@@ -1,4 +1,5 @@
 import type { Consumer } from 'kafkajs'
+import { pause } from '../../core/pause.ts'
 import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
 import { cooperativeAssigner } from './assigner.ts'
@@ -204,7 +205,7 @@ class GroupConsumer implements LogConsumer {
     for (let left = stopLimitMs; left > 0; left = deadline - clock.monotonic()) {
       const group = await member.untilSettled(durationMs(left))
       if (group !== undefined && (await commits.flush(group, durationMs(left)))) return true
-      await new Promise<void>(resolve => clock.after(stopAgainAfter, resolve))
+      await pause(clock, stopAgainAfter)
     }
     return false
   }

@@ -1,3 +1,4 @@
+import { pause } from '../../core/pause.ts'
 import type { Clock, TopicPartition } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
 import { offsetOf } from './assignment.ts'
@@ -16,7 +17,7 @@ export const retryAfter = (attempt: number): DurationMs => durationMs(Math.min(5
 
 /** Waits, and then asks anew who leads what: for the next try of something that met no broker that could answer. */
 export async function lookAnew(clock: Clock, cluster: Cluster, after: DurationMs): Promise<void> {
-  await new Promise<void>(resolve => clock.after(after, resolve))
+  await pause(clock, after)
   await cluster.refreshMetadata().catch(() => undefined)
 }
 

@@ -1,3 +1,4 @@
+import { pause } from '../../core/pause.ts'
 import type { Clock, LogConsumerHandlers, TopicPartition } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
 import type { ConsumerGroup } from './internals.ts'
@@ -53,7 +54,7 @@ export class GivingUp {
     const deadline = clock.monotonic() + drainLimit
     await this.#untilIdle(idle)
     while (!isCalledOff() && !(await this.#deps.flush(group, commitLimit)) && clock.monotonic() < deadline)
-      await new Promise<void>(resolve => clock.after(commitAgainAfter, resolve))
+      await pause(clock, commitAgainAfter)
     if (isCalledOff()) return
     for (const partition of leaving) owned.delete(partition)
     handlers.onRevoked(leaving.map(partitionOf))

@@ -1,3 +1,4 @@
+import { pause } from '../../core/pause.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import { codeOfThrown, isOutOfReach } from './errors.ts'
@@ -65,7 +66,7 @@ export class Outlasting {
     await find(group).catch((error: unknown) => {
       logger.debug({ group: group.groupId, code: codeOfThrown(error) }, 'the group has no coordinator yet')
     })
-    await new Promise<void>(resolve => clock.after(askAgainAfter, resolve))
+    await pause(clock, askAgainAfter)
     if (this.#searching === group) this.#searching = undefined
   }
 }

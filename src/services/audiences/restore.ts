@@ -1,6 +1,7 @@
 import type { AudiencePartition } from '../../core/audience/partition.ts'
 import type { MembershipRecord } from '../../core/audience/record.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import { pause } from '../../core/pause.ts'
 import type { Clock, Logger, LogRecord, PartitionReader, ValueCodec } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import { decodeLearning } from '../decode-learning.ts'
@@ -72,7 +73,7 @@ export function createRestore({ reader, codec, topic, newPartition, clock, metri
       } finally {
         places.free()
       }
-      await new Promise<void>(resolve => clock.after(retryAfter, resolve))
+      await pause(clock, retryAfter)
     }
     return undefined
   }

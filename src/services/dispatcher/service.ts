@@ -3,6 +3,7 @@ import { Places } from '../../core/delivery/places.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { type DispatcherVitals, dispatcherHealth, type Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import { pause } from '../../core/pause.ts'
 import type {
   Clock,
   EventCodec,
@@ -15,7 +16,7 @@ import type {
 import type { CanarySettings, DeliverySettings, PayloadSettings } from '../../core/settings.ts'
 import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/units.ts'
+import { durationMs, type EpochMs, epochMs } from '../../core/units.ts'
 import { createCanary } from '../canary.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { createUpkeep } from '../deletion/upkeep.ts'
@@ -145,8 +146,4 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
       }),
     refreshGauges,
   }
-}
-
-function pause(clock: Clock, duration: DurationMs): Promise<void> {
-  return new Promise(resolve => clock.after(duration, resolve))
 }

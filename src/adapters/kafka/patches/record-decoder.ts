@@ -2,7 +2,9 @@ import { replaceInternal } from '../internals.ts'
 import { setOwn } from '../own-property.ts'
 import { knownName } from './header-names.ts'
 
-type Header = Buffer | string | null
+type Header = Buffer | null
+
+type HeaderTexts = Readonly<Record<string, string>>
 
 export interface DecodedRecord {
   readonly magicByte: number
@@ -11,7 +13,8 @@ export interface DecodedRecord {
   readonly offset: string
   readonly key: Buffer | null
   readonly value: Buffer | null
-  readonly headers: Readonly<Record<string, Header | Header[]>>
+  /** Bytes, or text where that is wanted. */
+  readonly headers: Readonly<Record<string, Header | Header[]>> | HeaderTexts
   readonly isControlRecord: boolean
   readonly batchContext: BatchContext
 }
@@ -85,12 +88,10 @@ function readHeaders(cursor: Cursor): DecodedRecord['headers'] {
   return headers
 }
 
-const noHeaders = Object.freeze({})
-
 /** Of a name that comes more than once the last value counts; one that is null is ''. */
-function readTexts(cursor: Cursor): Readonly<Record<string, string>> {
+function readTexts(cursor: Cursor): HeaderTexts {
   const count = cursor.varint()
-  if (count === 0) return noHeaders
+  if (count === 0) return {}
   const rest = cursor.plainRest()
   const texts: Record<string, string> = {}
   for (let header = 0; header < count; header++) setOwn(texts, cursor.name(), cursor.text(rest))

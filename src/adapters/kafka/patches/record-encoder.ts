@@ -94,6 +94,7 @@ function writeShort(text: string, at: number): number {
   return from + length
 }
 
+/** What takes its length is known when it is written: then it moves up to it. */
 function writeText(text: string, at: number): number {
   const length = scratch.write(text, at + longestVarint)
   const from = writeVarint(length, at)
