@@ -1,7 +1,7 @@
 import type { Producer, RecordMetadata } from 'kafkajs'
 import { partitionFor } from '../../core/message/event.ts'
 import type { Cancel, Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/units.ts'
 import { partitionCount } from './admin.ts'
 import { batchLength, batchLimits, isWorthHalving, recordBytes } from './batch.ts'
 import { type KafkaClient, metadataMaxAgeMs, producerRetry } from './client.ts'
@@ -16,11 +16,11 @@ export interface ProducerDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly compression?: Compression
-  /** Topics whose records are in no hurry: more of them go in one request. None. */
+  /** Topics whose records are in no hurry and may stand in any partition: those that come together go in one request. None. */
   readonly isPatient?: (topic: string) => boolean
 }
 
-/** How long a record waits for others to the same partition. */
+/** How long a record waits for others. */
 const linger = { usual: durationMs(5), patient: durationMs(20) }
 /** How long the leader may wait for the replicas: less than the request may take, so that its answer comes. */
 const replicationTimeoutMs = 8_000
@@ -48,7 +48,9 @@ interface Topic {
   /** What came before that. */
   waiting: Queued[]
   readonly lanes: Map<number, Lane>
-  readonly linger: DurationMs
+  readonly isPatient: boolean
+  /** The partition of records that may stand in any, for now; moves on with each flush, so that they make batches. */
+  spread: number
   lingering: Cancel | undefined
 }
 
@@ -66,8 +68,6 @@ class BatchingProducer implements LogProducer {
   readonly #topics = new Map<string, Topic>()
   readonly #rounds = new Rounds()
   #connected: Promise<void> | undefined
-  /** Where records without key go for now; moves on with each flush, so that they make batches. */
-  #spread = 0
   #isStopped = false
 
   constructor(deps: ProducerDeps) {
@@ -115,8 +115,8 @@ class BatchingProducer implements LogProducer {
     const known = this.#topics.get(name)
     if (known !== undefined) return known
     const topic: Topic = {
-      ...{ name, partitions: undefined, waiting: [], lanes: new Map(), lingering: undefined },
-      linger: this.#deps.isPatient?.(name) === true ? linger.patient : linger.usual,
+      ...{ name, partitions: undefined, waiting: [], lanes: new Map(), spread: 0, lingering: undefined },
+      isPatient: this.#deps.isPatient?.(name) === true,
     }
     this.#topics.set(name, topic)
     return topic
@@ -136,21 +136,22 @@ class BatchingProducer implements LogProducer {
   }
 
   #enqueue(topic: Topic, partitions: number, queued: Queued): void {
-    const { key, partition = key === null ? this.#spread % partitions : partitionFor(key, partitions) } = queued.record
-    const { name, lanes } = topic
+    const { name, lanes, isPatient } = topic
+    const { key, partition = key === null || isPatient ? topic.spread : partitionFor(key, partitions) } = queued.record
     const lane = lanes.get(partition) ?? { queue: [], bytes: 0, isSending: false }
     lanes.set(partition, lane)
     lane.queue.push(queued)
     lane.bytes += queued.bytes
     if (lane.queue.length >= batchLimits.records || lane.bytes >= batchLimits.bytes)
       this.#sendFrom(name, partition, lane)
-    else topic.lingering ??= this.#deps.clock.after(topic.linger, () => this.#sendAll(topic))
+    else
+      topic.lingering ??= this.#deps.clock.after(isPatient ? linger.patient : linger.usual, () => this.#sendAll(topic))
   }
 
   #sendAll(topic: Topic): void {
     topic.lingering?.()
     topic.lingering = undefined
-    this.#spread++
+    topic.spread = nextSpread(topic)
     for (const [partition, lane] of topic.lanes) if (lane.queue.length > 0) this.#sendFrom(topic.name, partition, lane)
   }
 
@@ -219,6 +220,16 @@ class BatchingProducer implements LogProducer {
       this.#rounds.leave(round)
     }
   }
+}
+
+/** The next partition with no request under way: one whose leader does not answer gets no more, as long as there is another. */
+function nextSpread({ spread, partitions = 1, lanes }: Topic): number {
+  const next = (spread + 1) % partitions
+  for (let tries = 0; tries < partitions; tries++) {
+    const candidate = (next + tries) % partitions
+    if (lanes.get(candidate)?.isSending !== true) return candidate
+  }
+  return next
 }
 
 /** kafkajs resolves without a word about records for a partition that it does not know. */

@@ -145,9 +145,9 @@ export function parseCarried(headers: RecordHeaders): Carried | undefined {
   return isWhole ? carried : undefined
 }
 
-/** For a retry topic: key, bytes and partition number are the event's own. */
+/** For a retry topic: key and bytes are the event's own. Its partition need not be: those that are parked together go in one request. */
 export function retryRecord(record: LogRecord, carried: Carried): OutgoingRecord {
-  return { key: record.key, value: record.value, headers: replaceHeaders(record, carried), partition: record.partition }
+  return { key: record.key, value: record.value, headers: replaceHeaders(record, carried) }
 }
 
 /**

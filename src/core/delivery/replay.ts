@@ -60,7 +60,7 @@ export function wayBack(
     const { origin, destination, messageId } = given
     const carried = { ...firstCarried(origin, destination, messageId, now, policy.window), round: given.round + 1 }
     const topic = topics.retry(tierFor(durationMs(0), policy.tiers))
-    const copy = retryRecord({ ...record, ...original, partition: origin.partition }, carried)
+    const copy = retryRecord({ ...record, ...original }, carried)
     return { kind: 'delivery', topic, copy }
   }
   const { origin, reason } = deadLetter

@@ -13,7 +13,7 @@ const stored = ({ topic, messages }: ProducerRecord) => [
   { topicName: topic, partition: messages[0]?.partition as number, errorCode: 0 },
 ]
 
-/** A producer on a kafkajs whose topics all have two partitions and whose `send` is given. */
+/** A producer on a kafkajs whose topics all have three partitions and whose `send` is given. */
 function setUp(send: Send) {
   const clock = new ManualClock()
   const requests: ProducerRecord[] = []
@@ -21,7 +21,7 @@ function setUp(send: Send) {
     admin: () => ({
       connect: async () => undefined,
       disconnect: async () => undefined,
-      fetchTopicMetadata: async () => ({ topics: [{ partitions: [{}, {}] }] }),
+      fetchTopicMetadata: async () => ({ topics: [{ partitions: [{}, {}, {}] }] }),
     }),
     producer: () => ({
       connect: async () => undefined,
@@ -115,6 +115,45 @@ it('records of a patient topic wait longer for others, and hold up no other topi
   await linger()
   await linger()
   expect(requests.map(valuesOf)).toEqual(['b', 'a,c'])
+})
+
+describe('records of a patient topic', () => {
+  /** Of the users of a test, who have their own partitions elsewhere. */
+  const park = (to: LogProducer, user: string): void =>
+    to.append('patient', { key: Buffer.from(user), value: Buffer.from(user), headers: {} }, () => {})
+  const placeOf = ({ messages }: ProducerRecord) => messages[0]?.partition
+
+  it('go in one request, whatever their keys, and the next ones to the next partition', async () => {
+    const { producer, requests, linger } = setUp(async request => stored(request))
+    for (const users of ['abcdefgh', 'ijkl', 'mnop', 'qrst']) {
+      for (const user of users) park(producer, user)
+      await linger()
+      await linger()
+    }
+    expect(requests.map(valuesOf)).toEqual(['a,b,c,d,e,f,g,h', 'i,j,k,l', 'm,n,o,p', 'q,r,s,t'])
+    expect(requests.map(placeOf)).toEqual([0, 1, 2, 0])
+  })
+
+  it('pass a partition that does not answer, unless none does', async () => {
+    const silentOnes = new Set([1])
+    const { producer, requests, linger } = setUp(async request =>
+      silentOnes.has(placeOf(request) as number) ? new Promise(() => {}) : stored(request),
+    )
+    for (const user of 'abcde') {
+      park(producer, user)
+      await linger()
+      await linger()
+    }
+    expect(requests.map(placeOf)).toEqual([0, 1, 2, 0, 2])
+    for (const place of [0, 2]) silentOnes.add(place)
+    for (const user of 'fghi') {
+      park(producer, user)
+      await linger()
+      await linger()
+    }
+    // What comes for the third time waits for the answers.
+    expect(requests.map(placeOf).slice(5)).toEqual([0, 2])
+  })
 })
 
 it('a flush waits for no linger', async () => {

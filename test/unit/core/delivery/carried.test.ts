@@ -131,9 +131,9 @@ describe('headers', () => {
 })
 
 describe('a retry record', () => {
-  it('is the event with its key, bytes and partition number', () => {
+  it('is the event with its key and bytes, for any partition', () => {
     const record = recordOf()
-    expect(retryRecord(record, inThirdRound)).toEqual({ key: record.key, value: record.value, headers, partition: 3 })
+    expect(retryRecord(record, inThirdRound)).toEqual({ key: record.key, value: record.value, headers })
   })
 
   it("replaces our headers and keeps others'", () => {
