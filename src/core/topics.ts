@@ -61,7 +61,7 @@ export interface TopicSpec {
   readonly replicationFactor: number
   readonly cleanup: 'delete' | 'compact' | 'compact,delete'
   readonly retention: DurationMs | undefined
-  /** A record keeps its partition on its way between topics of one group; undefined: stands alone. */
+  /** The topic that it has as many partitions as: records keep theirs on their way, or as many processes share both; undefined: stands alone. */
   readonly partitionsAs: string | undefined
   /** Those that do not start without it. */
   readonly usedBy: readonly ServiceName[]
