@@ -28,6 +28,9 @@ export interface Window {
   readonly to: number
 }
 
+/** In microseconds; V8 looks every one thousand. Who was not looked at for longer was not at work: it was stopped, or had no core. */
+const longestLook = 10_000
+
 /** Microseconds that each node was at work itself between two times, by its id; nothing of what was idle. */
 export function selfTimes(
   { nodes, startTime, samples, timeDeltas }: CpuProfile,
@@ -39,7 +42,7 @@ export function selfTimes(
   samples.forEach((id, index) => {
     at += timeDeltas[index] ?? 0
     // Until the next sample it is taken for being there.
-    const spent = timeDeltas[index + 1] ?? 0
+    const spent = Math.min(timeDeltas[index + 1] ?? 0, longestLook)
     if (busy.has(id) && at >= from && at < to) times.set(id, (times.get(id) ?? 0) + spent)
   })
   return times

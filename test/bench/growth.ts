@@ -4,10 +4,13 @@ import { type Profiled, profileOf } from './profile.ts'
 import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'
 
-/** One size of what grows. */
-export interface Step {
+interface Named {
   /** `100 destinations` */
   readonly name: string
+}
+
+/** One size of what grows. */
+export interface Step extends Named {
   /** In so many of the rounds, the first ones; all. */
   readonly rounds?: number
   readonly run: () => Promise<Drain>
@@ -25,21 +28,25 @@ export async function roundsOf(bench: Pick<Bench, 'runs' | 'say'>, steps: readon
       if (round > most) continue
       const drain = await run()
       drains.set(name, drain)
-      const { perSecond, peakMb } = drain
-      bench.say(
-        `${name}, run ${round}: ${costOf(drain).toFixed(1)} µs CPU a delivery, ${Math.round(perSecond)} / s, ${Math.round(peakMb)} MB`,
-      )
+      tell(bench, name, round, drain)
     }
     rounds.push(drains)
   }
   return rounds
 }
 
+export function tell({ say }: Pick<Bench, 'say'>, name: string, run: number, drain: Drain): void {
+  const { perSecond, peakMb } = drain
+  say(
+    `${name}, run ${run}: ${costOf(drain).toFixed(1)} µs CPU a delivery, ${Math.round(perSecond)} / s, ${Math.round(peakMb)} MB`,
+  )
+}
+
 /** Microseconds of CPU a delivery. */
 export const costOf = ({ perCpuSecond }: Pick<Drain, 'perCpuSecond'>): number => 1e6 / perCpuSecond
 
 /** What a delivery costs at each step, to the first one: the median of the rounds, each with what ran beside it. */
-export function growthOutcome(forwarder: string, steps: readonly Step[], rounds: readonly Round[]): Outcome {
+export function growthOutcome(forwarder: string, steps: readonly Named[], rounds: readonly Round[]): Outcome {
   const [smallest] = steps
   const figures: Figures[] = []
   const findings: Finding[] = []
@@ -66,15 +73,15 @@ export function growthOutcome(forwarder: string, steps: readonly Step[], rounds:
   return { figures, findings }
 }
 
-/** Runs all steps in turn: what a delivery costs at each, to the first one, and where the time went when the bench profiles. */
-export async function growthOf(
-  bench: Pick<Bench, 'runs' | 'say'>,
+/** The same, and where the time went when the bench profiles. */
+export const growthOf = async (
   forwarder: string,
-  steps: readonly Step[],
-): Promise<Outcome> {
-  const rounds = await roundsOf(bench, steps)
-  return { ...growthOutcome(forwarder, steps, rounds), profiles: await profilesOf(forwarder, rounds) }
-}
+  steps: readonly Named[],
+  rounds: readonly Round[],
+): Promise<Outcome> => ({
+  ...growthOutcome(forwarder, steps, rounds),
+  profiles: await profilesOf(forwarder, rounds),
+})
 
 async function profilesOf(forwarder: string, rounds: readonly Round[]): Promise<readonly Profiled[]> {
   const profiles: Profiled[] = []
@@ -83,11 +90,11 @@ async function profilesOf(forwarder: string, rounds: readonly Round[]): Promise<
   return profiles
 }
 
-const drainsOf = ({ name }: Step, rounds: readonly Round[]): readonly Drain[] =>
+const drainsOf = ({ name }: Named, rounds: readonly Round[]): readonly Drain[] =>
   rounds.flatMap(round => round.get(name) ?? [])
 
 /** CPU a delivery at one step, as a multiple of that at another. @throws RangeError when they were never measured in one round */
-export function costRatio(step: Step, other: Step, rounds: readonly Round[]): number {
+export function costRatio(step: Named, other: Named, rounds: readonly Round[]): number {
   const ratios = rounds.flatMap(round => {
     const [own, reference] = [round.get(step.name), round.get(other.name)]
     return own === undefined || reference === undefined ? [] : [costOf(own) / costOf(reference)]

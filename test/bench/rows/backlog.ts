@@ -1,6 +1,6 @@
 import { drain } from '../drain.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { cheapestOf, growthOf, type Step } from '../growth.ts'
+import { cheapestOf, growthOf, roundsOf, type Step } from '../growth.ts'
 import { createInstallation } from '../installation.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
@@ -33,5 +33,5 @@ export async function backlogRow(bench: Bench): Promise<Outcome> {
         },
       }
     })
-  return growthOf(bench, forwarder.name, steps)
+  return growthOf(forwarder.name, steps, await roundsOf(bench, steps))
 }

@@ -10,7 +10,6 @@ export const destinationsRow = (bench: Bench): Promise<Outcome> =>
     sizes.map(destinations => ({
       name: destinations === 1 ? '1 destination' : `${destinations} destinations`,
       options: { sources: destinations },
-      targetsOf: ({ sourceIds }) =>
-        sourceIds.map((sourceId, index) => ({ sourceId, url: `${bench.stage.receiver.url}/${index}` })),
+      targetsOf: ({ sourceIds }, url) => sourceIds.map((sourceId, index) => ({ sourceId, url: `${url}/${index}` })),
     })),
   )

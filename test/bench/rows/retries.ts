@@ -1,11 +1,13 @@
 import { durationMs } from '../../../src/core/units.ts'
 import { bars, type Finding, ofBareDelivery } from '../bars.ts'
-import { type Drain, drain } from '../drain.ts'
+import type { Drain, DrainPlan } from '../drain.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
+import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { type Profiled, profileOf } from '../profile.ts'
 import { median } from '../statistics.ts'
+import { type Contender, drainInTurns } from '../turns.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 
 const delayMs = 20
@@ -19,8 +21,8 @@ const parkedFor = durationMs(1_000)
 const schedule = ['1s', '5s']
 
 /**
- * What it costs to park a failed delivery in a retry topic and to take it up again, without the two attempts: the same events are delivered
- * once without failures and once with them.
+ * What it costs to park a failed delivery in a retry topic and to take it up again, without the two attempts: events are delivered without
+ * failures and with them, side by side.
  */
 export async function retriesRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
@@ -29,9 +31,11 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   for (const transport of bench.transports) {
     const runs: Figures[] = []
     for (let run = 1; run <= bench.runs; run++) {
-      // So many that what V8 compiles for parking is little of what a parked delivery costs.
-      const count = Math.max(fewest, scaled(bench, transport === 'got' ? 160_000 : 600_000))
-      const { bare, plain, failing, parkedBytes, eventBytes } = await runOf(bench, transport, count)
+      const { bare, plain, failing, parkedBytes, eventBytes } = await runOf(
+        bench,
+        transport,
+        countsOf(bench, transport),
+      )
       const { attempt, parkAndRelease } = costsOf(plain, failing)
       const bareDelivery = 1e6 / bare.perCpuSecond
       const { refused, lost, duplicates } = failing
@@ -77,6 +81,18 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   return { findings, figures, profiles }
 }
 
+/** Events of each. */
+interface Counts {
+  readonly bare: number
+  readonly hookline: number
+}
+
+/** So many that what V8 compiles for parking is little of what a parked delivery costs; the bare loop's take it about as long. */
+function countsOf(bench: Bench, transport: string): Counts {
+  const hookline = Math.max(fewest, scaled(bench, transport === 'got' ? 160_000 : 600_000))
+  return { bare: hookline * (transport === 'got' ? 4 : 1), hookline }
+}
+
 interface Runs {
   readonly bare: Drain
   readonly plain: Drain
@@ -86,20 +102,30 @@ interface Runs {
   readonly eventBytes: number
 }
 
-async function runOf({ stage, profile }: Bench, transport: string, count: number): Promise<Runs> {
-  const installation = await createInstallation(stage, { schedule })
-  await installation.fill(count)
-  const job = { stage, installation, inFlight, profile }
-  const bare = await drain(bareLoop('undici'), job, { count, delayMs })
-  await installation.forgetPositions()
-  const forwarder = hooklineForwarder(transport)
-  const plain = await drain(forwarder, job, { count, delayMs })
-  await installation.forgetPositions()
-  const failing = await drain(forwarder, job, { count, delayMs, failsOneIn })
-  const parkedBytes = await installation.recordBytes(installation.topics.retry(parkedFor))
-  const eventBytes = await installation.recordBytes(installation.topics.events)
-  await installation.close()
-  return { bare, plain, failing, parkedBytes, eventBytes }
+/** Side by side, each with topics of its own. */
+async function runOf({ stage, profile }: Bench, transport: string, counts: Counts): Promise<Runs> {
+  const contender = async (forwarder: Forwarder, plan: Omit<DrainPlan, 'delayMs'>): Promise<Contender> => {
+    const installation = await createInstallation(stage, { schedule })
+    await installation.fill(plan.count)
+    return {
+      forwarder,
+      installation,
+      jobOn: own => ({ stage: own, installation, inFlight, profile }),
+      plan: { ...plan, delayMs },
+    }
+  }
+  const hookline = hooklineForwarder(transport)
+  const contenders = {
+    bare: await contender(bareLoop('undici'), { count: counts.bare }),
+    plain: await contender(hookline, { count: counts.hookline }),
+    failing: await contender(hookline, { count: counts.hookline, failsOneIn }),
+  }
+  const drains = await drainInTurns(stage, contenders)
+  const { topics, recordBytes } = contenders.failing.installation
+  const parkedBytes = await recordBytes(topics.retry(parkedFor))
+  const eventBytes = await recordBytes(topics.events)
+  for (const { installation } of Object.values(contenders)) await installation.close()
+  return { ...drains, parkedBytes, eventBytes }
 }
 
 /** Microseconds of CPU. */
