@@ -72,11 +72,23 @@ const allowed: ReadonlySet<string> = new Set(names)
 /** Stands for what may not be logged. */
 export const withheld = '***'
 
-/** The facts of a line as they are logged: what has no name of ours is withheld, and of URLs only the origin is left. */
-export function loggable(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const told: Record<string, unknown> = {}
-  for (const name of Object.keys(facts)) told[name] = allowed.has(name) ? withOrigins(facts[name]) : withheld
-  return told
+/**
+ * The facts of a line as they are logged: what has no name of ours is withheld, and of URLs only the origin is left. Most may stand as they
+ * are, and are not copied: while an endpoint fails there is a line for each attempt.
+ */
+export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.keys(facts).every(name => allowed.has(name) && hasNoUrl(facts[name])) ? facts : told(facts)
+}
+
+function hasNoUrl(value: unknown): boolean {
+  if (typeof value === 'string') return !value.includes('://')
+  return typeof value !== 'object' || value === null || 'toJSON' in value || Object.values(value).every(hasNoUrl)
+}
+
+function told(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const safe: Record<string, unknown> = {}
+  for (const name of Object.keys(facts)) safe[name] = allowed.has(name) ? withOrigins(facts[name]) : withheld
+  return safe
 }
 
 function withOrigins(value: unknown): unknown {

@@ -28,6 +28,11 @@ describe('facts', () => {
     expect(loggable(facts)).toEqual(told)
   })
 
+  it('are not copied when they may stand as they are', () => {
+    const facts = { destination: 'crm', attempt: 2, outcomes: { 0: 'timeout' }, detail: new Secret('hidden') }
+    expect(loggable(facts)).toBe(facts)
+  })
+
   it('a secret stays one', () => {
     expect(JSON.stringify(loggable({ detail: new Secret('hidden') }))).toBe('{"detail":"***"}')
   })
