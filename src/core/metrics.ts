@@ -27,6 +27,12 @@ type Instrument<Spec> =
 
 export interface Counter<Labels extends LabelSet> {
   inc(labels: LabelsOf<Labels>, by?: number): void
+  /** The count of these labels, shown from now on. Who counts often keeps it: it has not to be found each time. */
+  of(labels: LabelsOf<Labels>): Count
+}
+
+export interface Count {
+  inc(by?: number): void
 }
 
 export interface Gauge<Labels extends LabelSet> {

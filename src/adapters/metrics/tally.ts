@@ -1,17 +1,25 @@
 import type { LabelSet } from '../../core/metrics/spec.ts'
-import type { Counter } from '../../core/metrics.ts'
+import type { Count, Counter } from '../../core/metrics.ts'
 import type { Format, Shown } from './format.ts'
 import { foldings, type Labels, type SeriesBudget } from './series.ts'
 
-interface Count {
+class Total implements Count {
   /** Its line up to the value. */
   readonly head: string
-  total: number
+  total = 0
+
+  constructor(head: string) {
+    this.head = head
+  }
+
+  inc(by = 1): void {
+    this.total += by
+  }
 }
 
 /** The counts whose labels begin alike. Most have a single way on, which is found without a table: a destination's, for one, to its webhook. */
 class Branch {
-  count: Count | undefined
+  count: Total | undefined
   #firstValue: string | undefined
   #first: Branch | undefined
   #others: Map<string, Branch> | undefined
@@ -55,7 +63,7 @@ export class Tally implements Counter<LabelSet>, Shown {
   readonly #way: readonly string[]
   /** By the value of the first label on the way, of those by that of the second one, … */
   readonly #root = new Branch()
-  readonly #counts: Count[] = []
+  readonly #counts: Total[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -63,10 +71,14 @@ export class Tally implements Counter<LabelSet>, Shown {
     this.#way = [...names.filter(name => !folding.includes(name)), ...folding]
   }
 
-  inc(labels: Labels, by = 1): void {
+  inc(labels: Labels, by?: number): void {
+    this.of(labels).inc(by)
+  }
+
+  of(labels: Labels): Total {
     const branch = this.#branchOf(labels)
     branch.count ??= this.#newCount(labels)
-    branch.count.total += by
+    return branch.count
   }
 
   text({ head: headOf }: Format): string {
@@ -82,7 +94,7 @@ export class Tally implements Counter<LabelSet>, Shown {
   }
 
   /** Of these labels, or of those that they are folded into. */
-  #newCount(labels: Labels): Count {
+  #newCount(labels: Labels): Total {
     const { folding, budget } = this.#deps
     const steps = foldings(labels, folding)
     const at = steps.findIndex(
@@ -95,7 +107,7 @@ export class Tally implements Counter<LabelSet>, Shown {
     if (at > 0) budget.folded()
     if (branch.count !== undefined) return branch.count
     if (folding.length > 0) budget.take()
-    branch.count = { head: this.#headOf(steps[at] as Labels), total: 0 }
+    branch.count = new Total(this.#headOf(steps[at] as Labels))
     this.#counts.push(branch.count)
     return branch.count
   }

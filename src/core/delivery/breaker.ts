@@ -19,8 +19,8 @@ const openForMs = 30_000
  * successes (A4.1). Times are monotonic milliseconds.
  */
 export class Breaker {
-  readonly #delivered = new Uint32Array(steps)
-  readonly #failed = new Uint32Array(steps)
+  /** Of each step what was delivered and what failed, side by side: with a thousand destinations most of what is read comes from far. */
+  readonly #counts = new Uint32Array(2 * steps)
   /** The step that was counted in last. */
   #step = 0
   #openUntil: number | undefined
@@ -57,32 +57,32 @@ export class Breaker {
 
   #count(failed: boolean, now: number): void {
     this.#moveTo(Math.floor(now / stepMs))
-    const counts = failed ? this.#failed : this.#delivered
-    const slot = this.#step % steps
-    counts[slot] = (counts[slot] ?? 0) + 1
-    const failures = sum(this.#failed)
-    const all = failures + sum(this.#delivered)
-    if (failed && all >= leastDeliveries && failures >= all * openAtShare) this.#openUntil = now + openForMs
+    const slot = slotOf(this.#step) + (failed ? 1 : 0)
+    this.#counts[slot] = (this.#counts[slot] ?? 0) + 1
+    if (failed && this.#mostFailed()) this.#openUntil = now + openForMs
+  }
+
+  #mostFailed(): boolean {
+    let [all, failures] = [0, 0]
+    this.#counts.forEach((count, slot) => {
+      all += count
+      failures += slot % 2 === 0 ? 0 : count
+    })
+    return all >= leastDeliveries && failures >= all * openAtShare
   }
 
   #close(): void {
     this.#openUntil = undefined
-    this.#delivered.fill(0)
-    this.#failed.fill(0)
+    this.#counts.fill(0)
   }
 
   /** Forgets the steps that are older than a minute. */
   #moveTo(step: number): void {
     for (let passed = Math.max(this.#step + 1, step - steps + 1); passed <= step; passed++) {
-      this.#delivered[passed % steps] = 0
-      this.#failed[passed % steps] = 0
+      this.#counts.fill(0, slotOf(passed), slotOf(passed) + 2)
     }
     this.#step = step
   }
 }
 
-function sum(counts: Uint32Array): number {
-  let total = 0
-  for (const count of counts) total += count
-  return total
-}
+const slotOf = (step: number): number => 2 * (step % steps)

@@ -1,4 +1,4 @@
-import type { Destination, Webhook } from '../settings.ts'
+import type { Webhook } from '../settings.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../units.ts'
 import type { Carried } from './carried.ts'
 import {
@@ -121,10 +121,12 @@ export function mustBeAttempted(carried: Carried, now: EpochMs): boolean {
  * A destination's webhooks without those that refused this delivery. None when a live edit left only such: an attempt
  * without calls then ends as the dead letter that they would have made at once.
  */
-export function webhooksToCall(destination: Destination, carried: Carried): readonly Webhook[] {
-  const { refusedWebhooks } = carried
-  if (refusedWebhooks.length === 0) return destination.webhooks
-  return destination.webhooks.filter(webhook => !refusedWebhooks.includes(webhook.urlHash))
+export function webhooksToCall<Each extends Webhook>(
+  webhooks: readonly Each[],
+  { refusedWebhooks }: Pick<Carried, 'refusedWebhooks'>,
+): readonly Each[] {
+  if (refusedWebhooks.length === 0) return webhooks
+  return webhooks.filter(webhook => !refusedWebhooks.includes(webhook.urlHash))
 }
 
 const isWindowOver = (carried: Carried, now: EpochMs): boolean => now > carried.deadline

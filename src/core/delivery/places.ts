@@ -12,10 +12,11 @@ interface Count {
   calls: number
 }
 
-/** What a destination has of the places. Its lane keeps it, so that it is not looked up by name for every call. */
+/** What a destination has of the places; 0 at first. Its lane keeps it, so that it is not looked up by name for every call. */
 export type Share = Count
 
-interface Counts {
+/** What a webhook and its host have of the places. Who calls it keeps it, as a share. */
+export interface Room {
   readonly ofWebhook: Count
   readonly ofHost: Count
 }
@@ -27,7 +28,6 @@ export class Places {
   #busyDestinations = 0
   readonly #byWebhook = new Map<string, Count>()
   readonly #byHost = new Map<string, Count>()
-  readonly #known = new WeakMap<Webhook, Counts>()
   #inFlight = 0
 
   constructor(caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>) {
@@ -43,11 +43,6 @@ export class Places {
     return this.#inFlight < this.#caps.maxInFlight
   }
 
-  /** Of one destination, which must have no other. */
-  newShare(): Share {
-    return { calls: 0 }
-  }
-
   /** Whether one more call would leave the other destinations their share of the process. */
   leavesOthersTheirs({ calls: own }: Share): boolean {
     const others = this.#busyDestinations - (own > 0 ? 1 : 0)
@@ -55,38 +50,30 @@ export class Places {
     return own < share * (this.#caps.maxInFlight - this.#inFlight)
   }
 
-  /** Whether this webhook's own caps leave room for one more call. */
-  hasRoom(webhook: Webhook): boolean {
-    const { ofWebhook, ofHost } = this.#countsOf(webhook)
+  /** After a live edit a webhook is another object: what it calls is the same. */
+  roomOf({ url }: Pick<Webhook, 'url'>): Room {
+    // Host and port: what shares one server's capacity.
+    const { host } = new URL(url)
+    return { ofWebhook: countOf(this.#byWebhook, url), ofHost: countOf(this.#byHost, host) }
+  }
+
+  /** Whether a webhook's own caps leave room for one more call. */
+  hasRoom({ ofWebhook, ofHost }: Room): boolean {
     return ofWebhook.calls < this.#caps.perWebhook && ofHost.calls < this.#caps.perHost
   }
 
-  take(share: Share, webhook: Webhook): void {
-    const { ofWebhook, ofHost } = this.#countsOf(webhook)
+  take(share: Share, { ofWebhook, ofHost }: Room): void {
     this.#inFlight++
     if (share.calls++ === 0) this.#busyDestinations++
     ofWebhook.calls++
     ofHost.calls++
   }
 
-  release(share: Share, webhook: Webhook): void {
-    const { ofWebhook, ofHost } = this.#countsOf(webhook)
+  release(share: Share, { ofWebhook, ofHost }: Room): void {
     this.#inFlight--
     if (--share.calls === 0) this.#busyDestinations--
     ofWebhook.calls--
     ofHost.calls--
-  }
-
-  /** After a live edit a webhook is another object: what it calls is the same. */
-  #countsOf(webhook: Webhook): Counts {
-    let counts = this.#known.get(webhook)
-    if (counts === undefined) {
-      // Host and port: what shares one server's capacity.
-      const { host } = new URL(webhook.url)
-      counts = { ofWebhook: countOf(this.#byWebhook, webhook.url), ofHost: countOf(this.#byHost, host) }
-      this.#known.set(webhook, counts)
-    }
-    return counts
   }
 }
 

@@ -7,76 +7,76 @@ import { HmacSha1 } from './hmac.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** What all calls of an attempt have in common and no other attempt has; undefined where it is not sent. */
-interface Own {
-  readonly messageId: string | undefined
-  readonly signature: string | undefined
-  readonly standardWebhooks: Headers | undefined
-}
-
-/** The POSTs of one attempt, ready to send: same body, same signature, each with its webhook's own headers. */
-export function callsOf(delivery: {
-  readonly destination: Destination
-  readonly webhooks: readonly Webhook[]
+/** What the calls of one attempt are about. */
+interface Attempted {
   /** UTF-8. */
   readonly body: Buffer
   readonly messageId: string
   /** When the attempt is made. */
   readonly at: EpochMs
-  readonly payload: PayloadSettings
-}): readonly WebhookCall[] {
-  const { webhooks, body, payload } = delivery
-  const own = ownOf(delivery)
-  return webhooks.map(webhook => ({
-    url: webhook.url,
-    headers: withOwn(standingHeaders(webhook, payload.userAgent), own),
-    body,
-  }))
 }
 
-/** Name by name: so V8 knows the shape of what comes out, which is read once more for every call. */
-function withOwn(standing: Headers, { messageId, signature, standardWebhooks }: Own): Headers {
-  const headers: Record<string, string> = { ...standing }
-  if (messageId !== undefined) headers['X-Message-Id'] = messageId
-  if (signature !== undefined) headers['X-Signature'] = signature
-  return standardWebhooks === undefined ? headers : Object.assign(headers, standardWebhooks)
+/** The POSTs of one attempt, ready to send: same body, same signature, each with its webhook's own headers. */
+export function callsOf(
+  delivery: Attempted & {
+    readonly destination: Pick<Destination, 'secrets'>
+    readonly webhooks: readonly Webhook[]
+    readonly payload: PayloadSettings
+  },
+): readonly WebhookCall[] {
+  const { destination, webhooks, payload } = delivery
+  const standing = webhooks.map(webhook => ({ url: webhook.url, headers: standingHeaders(webhook, payload) }))
+  return new CallMaker(destination, payload).calls(standing, delivery)
+}
+
+/** Makes the calls of a destination's attempts by one state of the settings. Of these it is kept: what no attempt changes is made once. */
+export class CallMaker {
+  readonly #secrets: readonly Secret[]
+  readonly #payload: PayloadSettings
+  /** A5.5: without a shared secret nothing is signed, by no scheme. */
+  readonly #sign: ((body: Buffer) => string) | undefined
+
+  constructor({ secrets }: Pick<Destination, 'secrets'>, payload: PayloadSettings) {
+    const [first] = secrets
+    this.#secrets = secrets
+    this.#payload = payload
+    this.#sign = first && signerOf(first)
+  }
+
+  /** `webhooks`: with their standing headers. */
+  calls(webhooks: readonly Pick<Webhook, 'url' | 'headers'>[], attempted: Attempted): readonly WebhookCall[] {
+    const { messageIdHeader, standardWebhooks } = this.#payload
+    const { body, messageId } = attempted
+    const signature = this.#sign?.(body)
+    const standard = standardWebhooks && signature !== undefined ? this.#standardWebhooksOf(attempted) : undefined
+    return webhooks.map(({ url, headers: standing }) => {
+      // Name by name: so V8 knows the shape of what comes out, which is read once more for every call.
+      const headers: Record<string, string> = { ...standing }
+      if (messageIdHeader) headers['X-Message-Id'] = messageId
+      if (signature !== undefined) headers['X-Signature'] = signature
+      return { url, headers: standard === undefined ? headers : Object.assign(headers, standard), body }
+    })
+  }
+
+  /** https://www.standardwebhooks.com: every secret signs, so that a receiver may switch to the new one at any time. */
+  #standardWebhooksOf({ body, messageId, at }: Attempted): Headers {
+    const timestamp = String(Math.floor(at / 1_000))
+    const before = `${messageId}.${timestamp}.`
+    const signatures = this.#secrets.map(
+      secret => `v1,${createHmac('sha256', standardKey(secret)).update(before).update(body).digest('base64')}`,
+    )
+    return {
+      'webhook-id': messageId,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signatures.join(' '),
+    }
+  }
 }
 
 /** X-Signature (A5.3): lower-case hex HMAC-SHA1 of the body's bytes, keyed with the secret's UTF-8. */
-export function sign(secret: Secret, body: Buffer): string {
-  let hmac = hmacs.get(secret)
-  if (hmac === undefined) {
-    hmac = new HmacSha1(secret.reveal())
-    hmacs.set(secret, hmac)
-  }
-  return hmac.hex(body)
-}
-
-const hmacs = new WeakMap<Secret, HmacSha1>()
-
-function ownOf(delivery: Parameters<typeof callsOf>[0]): Own {
-  const { destination, body, messageId, payload } = delivery
-  const [first] = destination.secrets
-  return {
-    messageId: payload.messageIdHeader ? messageId : undefined,
-    // A5.5: without a shared secret nothing is signed, by no scheme.
-    signature: first && sign(first, body),
-    standardWebhooks: first && payload.standardWebhooks ? standardWebhooksOf(delivery) : undefined,
-  }
-}
-
-/** https://www.standardwebhooks.com: every secret signs, so that a receiver may switch to the new one at any time. */
-function standardWebhooksOf(delivery: Parameters<typeof callsOf>[0]): Headers {
-  const timestamp = String(Math.floor(delivery.at / 1_000))
-  const before = `${delivery.messageId}.${timestamp}.`
-  const signatures = delivery.destination.secrets.map(
-    secret => `v1,${createHmac('sha256', standardKey(secret)).update(before).update(delivery.body).digest('base64')}`,
-  )
-  return {
-    'webhook-id': delivery.messageId,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': signatures.join(' '),
-  }
+export function signerOf(secret: Secret): (body: Buffer) => string {
+  const hmac = new HmacSha1(secret.reveal())
+  return body => hmac.hex(body)
 }
 
 const standardSecretPattern = /^whsec_([A-Za-z0-9+/]+={0,2})$/
@@ -86,12 +86,8 @@ function standardKey(secret: Secret): Buffer {
   return base64 === undefined ? Buffer.from(secret.reveal()) : Buffer.from(base64, 'base64')
 }
 
-const standing = new WeakMap<Webhook, { readonly userAgent: string; readonly headers: Headers }>()
-
-/** What is the same for every call of a webhook, made once. A static header stands in place of ours of that name. */
-function standingHeaders(webhook: Webhook, userAgent: string): Headers {
-  const known = standing.get(webhook)
-  if (known?.userAgent === userAgent) return known.headers
+/** What is the same for every call of a webhook. A static header stands in place of ours of that name. */
+export function standingHeaders({ headers }: Pick<Webhook, 'headers'>, { userAgent }: PayloadSettings): Headers {
   const ours = {
     'User-Agent': `${userAgent}/1.0`,
     'Content-Type': 'application/json',
@@ -99,11 +95,9 @@ function standingHeaders(webhook: Webhook, userAgent: string): Headers {
     Accept: '*/*',
     'Accept-Encoding': 'identity',
   }
-  const given = new Set(Object.keys(webhook.headers).map(name => name.toLowerCase()))
+  const given = new Set(Object.keys(headers).map(name => name.toLowerCase()))
   const kept = Object.entries(ours).filter(([name]) => !given.has(name.toLowerCase()))
-  const headers = { ...Object.fromEntries(kept), ...webhook.headers }
-  standing.set(webhook, { userAgent, headers })
-  return headers
+  return { ...Object.fromEntries(kept), ...headers }
 }
 
 /** Headers that are Hookline's or HTTP's to give, in lower case. */

@@ -22,7 +22,7 @@ export interface Drop {
 export interface Routing {
   readonly sources: ReadonlyMap<string, Source>
   readonly destinations: ReadonlyMap<string, Destination>
-  /** Every destination connected to a source, disabled ones too, in configuration order. */
+  /** Of each source every destination that it is connected to, disabled ones too, in configuration order. */
   readonly bySource: ReadonlyMap<string, readonly Destination[]>
 }
 
@@ -56,9 +56,9 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
 export function route(event: Event, routing: Routing): Route {
   const { sourceId, destinationId } = event
   const isOwn = ownSources.has(sourceId)
-  if (!(isOwn || routing.sources.has(sourceId))) return { kind: 'dead_lettered', reason: 'unknown_source' }
+  const connected = routing.bySource.get(sourceId) ?? (isOwn ? none : undefined)
+  if (connected === undefined) return { kind: 'dead_lettered', reason: 'unknown_source' }
 
-  const connected = routing.bySource.get(sourceId) ?? none
   if (destinationId === undefined) return select(connected, event, goneFor(event, connected))
 
   const named = routing.destinations.get(destinationId)

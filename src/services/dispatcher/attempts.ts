@@ -1,20 +1,20 @@
 import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
 import { classify, type Outcome } from '../../core/delivery/outcome.ts'
 import type { Places } from '../../core/delivery/places.ts'
-import { callsOf } from '../../core/delivery/request.ts'
+import type { CallMaker } from '../../core/delivery/request.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '../../core/ports.ts'
-import type { Destination, PayloadSettings, Webhook } from '../../core/settings.ts'
+import type { Webhook } from '../../core/settings.ts'
 import { keptTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
 import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
-import type { Delivery } from './delivery.ts'
+import type { Delivery, DestinationLane } from './delivery.ts'
+import type { Callee } from './lane-route.ts'
 
 interface Deps {
   readonly transport: WebhookTransport
   readonly places: Places
-  readonly payload: () => PayloadSettings
   readonly clock: Pick<Clock, 'monotonic'>
   readonly metrics: Metrics
   readonly logger: Logger
@@ -26,9 +26,9 @@ interface Deps {
 /** An attempt as it begins. */
 export interface BegunAttempt {
   readonly delivery: Delivery
-  readonly destination: Destination
+  readonly callMaker: CallMaker
   /** To be called, each at once. */
-  readonly webhooks: readonly Webhook[]
+  readonly webhooks: readonly Callee[]
   /** Webhooks not called because their own cap is reached. */
   readonly leftOut: number
   readonly at: EpochMs
@@ -71,19 +71,18 @@ class AttemptUnderWay {
   }
 
   start(): void {
-    const { delivery, destination, webhooks, at } = this.#begun
+    const { delivery, callMaker, webhooks, at } = this.#begun
     if (webhooks.length === 0) return this.#end()
-    const { messageId } = delivery.carried
-    const payload = this.#deps.payload()
-    const calls = callsOf({ destination, webhooks, body: delivery.body, messageId, at, payload })
+    const { body, carried } = delivery
+    const calls = callMaker.calls(webhooks, { body, messageId: carried.messageId, at })
     for (let index = 0; index < calls.length; index++) this.#call(index, calls[index] as WebhookCall)
   }
 
   #call(index: number, call: WebhookCall): void {
     const { transport, places, tracer } = this.#deps
     const { delivery, webhooks, trace } = this.#begun
-    const webhook = webhooks[index] as Webhook
-    places.take(delivery.lane.share, webhook)
+    const webhook = webhooks[index] as Callee
+    places.take(delivery.lane, webhook.room)
     const span = tracer && trace && traceCall(tracer, trace.context, webhook)
     transport.post(span === undefined ? call : tellTrace(call, webhook, span), result =>
       this.#ended(index, result, span),
@@ -92,12 +91,12 @@ class AttemptUnderWay {
 
   #ended(index: number, result: CallResult, span: Span | undefined): void {
     const { places, clock, metrics, onCallEnd } = this.#deps
-    const { delivery, destination, webhooks, startedAt, trace } = this.#begun
-    const webhook = webhooks[index] as Webhook
-    places.release(delivery.lane.share, webhook)
+    const { delivery, webhooks, startedAt, trace } = this.#begun
+    const webhook = webhooks[index] as Callee
+    places.release(delivery.lane, webhook.room)
     const seconds = (clock.monotonic() - startedAt) / 1000
     metrics.webhookCallSeconds.observe(noLabels, seconds, trace && keptTraceIdOf(trace.context))
-    const outcome = noteOutcome(this.#deps, destination, webhook, result)
+    const outcome = noteOutcome(this.#deps, delivery.lane, webhook, result)
     this.#outcomes ??= []
     this.#outcomes[index] = outcome
     if (span !== undefined) endCall(span, result, outcome)
@@ -114,11 +113,16 @@ class AttemptUnderWay {
   }
 }
 
-function noteOutcome(deps: Deps, destination: Destination, webhook: Webhook, result: CallResult): CallOutcome {
+function noteOutcome(deps: Deps, { destination }: DestinationLane, webhook: Callee, result: CallResult): CallOutcome {
   const outcome = classify(result)
-  const labels = { destination: destination.id, webhook: webhook.label, outcome }
-  deps.metrics.webhookCalls.inc(labels)
-  if (outcome !== 'delivered') tellWhatNeedsAHand(deps, labels, result)
+  if (outcome === 'delivered') {
+    webhook.delivered ??= deps.metrics.webhookCalls.of({ destination, webhook: webhook.label, outcome })
+    webhook.delivered.inc()
+  } else {
+    const labels = { destination, webhook: webhook.label, outcome }
+    deps.metrics.webhookCalls.inc(labels)
+    tellWhatNeedsAHand(deps, labels, result)
+  }
   return { webhook, outcome, retryAfter: result.kind === 'answered' ? result.retryAfter : undefined }
 }
 

@@ -4,8 +4,10 @@ import type { Carried } from '../../core/delivery/carried.ts'
 import type { Lane } from '../../core/delivery/lane.ts'
 import type { Share } from '../../core/delivery/places.ts'
 import type { EventHead } from '../../core/message/event.ts'
+import type { Count } from '../../core/metrics.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { Shard } from '../partitions/shard.ts'
+import type { LaneRoute } from './lane-route.ts'
 
 /** Who is told when a record is done. */
 interface Keeper {
@@ -42,11 +44,14 @@ export class OpenRecord implements Chained<OpenRecord> {
 }
 
 /** What is one destination's own: its queue, its breaker, its calls under way. */
-export interface DestinationLane {
+export interface DestinationLane extends Share {
   readonly destination: string
   readonly queue: Lane<Delivery>
   readonly breaker: Breaker
-  readonly share: Share
+  /** As of its last delivery. */
+  route: LaneRoute | undefined
+  /** Deliveries that arrived; from the first one on. */
+  delivered: Count | undefined
   /** Stands among the turns: once, however much is ready. */
   isInTurn: boolean
   /** Has something ready but no place; asked again when a call ends. */

@@ -9,11 +9,11 @@ import {
 } from '../../core/delivery/decide.ts'
 import { isRetryable } from '../../core/delivery/outcome.ts'
 import type { Places } from '../../core/delivery/places.ts'
-import { type Routing, routeParked } from '../../core/delivery/route.ts'
+import type { Routing } from '../../core/delivery/route.ts'
 import type { RetryPolicy } from '../../core/delivery/schedule.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
-import type { Destination } from '../../core/settings.ts'
+import type { PayloadSettings } from '../../core/settings.ts'
 import { keptTraceIdOf } from '../../core/trace/context.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { durationMs, type EpochMs } from '../../core/units.ts'
@@ -25,6 +25,7 @@ import { traceAttempt } from './attempt-trace.ts'
 import type { BegunAttempt, MakeAttempt, OnAttemptEnd } from './attempts.ts'
 import type { Delivery, DestinationLane } from './delivery.ts'
 import { createFollowUp } from './follow-up.ts'
+import { type Open, routeOf } from './lane-route.ts'
 import { Lanes } from './lanes.ts'
 import { createPump, type Step } from './pump.ts'
 import { Relief } from './relief.ts'
@@ -32,6 +33,7 @@ import type { Settle } from './settle.ts'
 
 interface Deps {
   readonly routing: () => Routing
+  readonly payload: () => PayloadSettings
   readonly policy: RetryPolicy
   readonly places: Places
   readonly makeAttempt: MakeAttempt
@@ -134,14 +136,14 @@ export class Dispatcher {
   #start(delivery: Delivery): void {
     const stopped = this.#stopped(delivery)
     if (stopped !== undefined) return this.#finish(delivery, { kind: 'dropped', reason: stopped })
-    const routed = routeParked(delivery.carried.destination, this.#deps.routing())
-    switch (routed.kind) {
+    const route = routeOf(delivery.lane, this.#deps)
+    switch (route.kind) {
       case 'dropped':
-        return this.#finish(delivery, routed)
+        return this.#finish(delivery, { kind: 'dropped', reason: route.reason })
       case 'dead_lettered':
-        return this.#finish(delivery, { ...routed, carried: delivery.carried })
+        return this.#finish(delivery, { kind: 'dead_lettered', reason: route.reason, carried: delivery.carried })
       case 'deliver':
-        return this.#startWhenDue(delivery, routed.destination)
+        return this.#startWhenDue(delivery, route)
     }
   }
 
@@ -153,13 +155,13 @@ export class Dispatcher {
     return marks.stops({ userId, sourceId, receivedAt, type }, clock.now())
   }
 
-  #startWhenDue(delivery: Delivery, destination: Destination): void {
+  #startWhenDue(delivery: Delivery, route: Open): void {
     const { clock, policy } = this.#deps
     const now = clock.now()
-    const due = beforeAttempt(delivery.carried, destination.paused, policy, now)
+    const due = beforeAttempt(delivery.carried, route.isPaused, policy, now)
     switch (due.kind) {
       case 'attempt':
-        return this.#attempt(delivery, destination, now)
+        return this.#attempt(delivery, route, now)
       case 'wait':
         this.#lanes.ended(delivery)
         clock.after(durationMs(due.until - now), () => {
@@ -172,7 +174,7 @@ export class Dispatcher {
     }
   }
 
-  #attempt(delivery: Delivery, destination: Destination, now: EpochMs): void {
+  #attempt(delivery: Delivery, { callees, callMaker }: Open, now: EpochMs): void {
     const { places, clock, policy, makeAttempt, tracer } = this.#deps
     const { lane } = delivery
     const startedAt = clock.monotonic()
@@ -180,8 +182,8 @@ export class Dispatcher {
       const climbs = !lane.breaker.isProbing
       return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
     }
-    const webhooks = webhooksToCall(destination, delivery.carried)
-    const callable = webhooks.filter(webhook => places.hasRoom(webhook))
+    const webhooks = webhooksToCall(callees, delivery.carried)
+    const callable = webhooks.filter(({ room }) => places.hasRoom(room))
     if (callable.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)
     const isProbe = lane.breaker.begins(startedAt)
     this.#underWay++
@@ -189,7 +191,7 @@ export class Dispatcher {
     const trace = tracer && traceAttempt(tracer, delivery)
     this.#observeDelay(delivery, now, trace && keptTraceIdOf(trace.context))
     const leftOut = webhooks.length - callable.length
-    const begun = { delivery, destination, webhooks: callable, leftOut, at: now, startedAt, isProbe, trace }
+    const begun = { delivery, callMaker, webhooks: callable, leftOut, at: now, startedAt, isProbe, trace }
     makeAttempt(begun, this.#onAttemptEnd)
   }
 

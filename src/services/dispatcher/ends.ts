@@ -6,10 +6,11 @@ import type { EventHead } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock } from '../../core/ports.ts'
 import { formatDuration } from '../../core/units.ts'
+import type { Delivery } from './delivery.ts'
 
 /** Counts what was settled; called when it is. */
 export interface CountEnds {
-  delivery(event: EventHead, carried: Carried, decision: Decision): void
+  delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'lane'>, decision: Decision): void
   /** What a destination does not get by the routing. */
   dropped(event: EventHead, reason: DropReason): void
   /** A record that no destination could be given; undefined: nor an event made of. */
@@ -31,9 +32,12 @@ export function createCountEnds({ metrics, clock }: { readonly metrics: Metrics;
   }
 
   return {
-    delivery({ sourceId }, carried, decision) {
+    delivery({ event: { sourceId }, carried, lane }, decision) {
       const { destination, attempt } = carried
-      metrics.deliveries.inc({ destination, result: decision.kind })
+      if (decision.kind === 'delivered') {
+        lane.delivered ??= metrics.deliveries.of({ destination, result: decision.kind })
+        lane.delivered.inc()
+      } else metrics.deliveries.inc({ destination, result: decision.kind })
       if (decision.kind === 'delivered' && attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))
       if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
       if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })

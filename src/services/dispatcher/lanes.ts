@@ -14,14 +14,14 @@ const leastAsked = 16
 
 /** The lanes of all destinations, taken in turn: a long queue in one does not keep the others waiting. */
 export class Lanes {
-  readonly #places: Pick<Places, 'newShare' | 'leavesOthersTheirs'>
+  readonly #places: Pick<Places, 'leavesOthersTheirs'>
   readonly #lanes = new Map<string, DestinationLane>()
   readonly #turns = new Fifo<DestinationLane>()
   readonly #blocked = new Fifo<DestinationLane>()
   /** What waits there waited too long, and they have not been empty since: they are slower than what comes. */
   readonly #slow = new Set<DestinationLane>()
 
-  constructor(places: Pick<Places, 'newShare' | 'leavesOthersTheirs'>) {
+  constructor(places: Pick<Places, 'leavesOthersTheirs'>) {
     this.#places = places
   }
 
@@ -29,8 +29,8 @@ export class Lanes {
     let lane = this.#lanes.get(destination)
     if (lane === undefined) {
       lane = {
-        ...{ destination, queue: new Lane<Delivery>(), breaker: new Breaker(), share: this.#places.newShare() },
-        ...{ isInTurn: false, isBlocked: false },
+        ...{ destination, queue: new Lane<Delivery>(), breaker: new Breaker(), calls: 0 },
+        ...{ route: undefined, delivered: undefined, isInTurn: false, isBlocked: false },
       }
       this.#lanes.set(destination, lane)
     }
@@ -47,7 +47,7 @@ export class Lanes {
   take(): Delivery | undefined {
     for (let lane = this.#turns.shift(); lane !== undefined; lane = this.#turns.shift()) {
       lane.isInTurn = false
-      if (!this.#places.leavesOthersTheirs(lane.share)) {
+      if (!this.#places.leavesOthersTheirs(lane)) {
         this.#block(lane)
         continue
       }

@@ -54,10 +54,11 @@ export function createSettle(deps: Deps): Settle {
     append(topic, record, of.shard, end)
   }
 
-  function delivery({ of, carried, event }: Delivery, decision: Decision, ended: () => void): void {
+  function delivery(delivery: Delivery, decision: Decision, ended: () => void): void {
+    const { of, carried, event } = delivery
     const { destination } = carried
     const end = (settled: boolean): void => {
-      if (settled) count.delivery(event, carried, decision)
+      if (settled) count.delivery(delivery, decision)
       of.release()
       ended()
     }

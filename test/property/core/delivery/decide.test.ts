@@ -107,7 +107,7 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   }
 
   function attemptOf(calls: Step['calls']): Attempt {
-    const webhooks = webhooksToCall(destination, carried)
+    const webhooks = webhooksToCall(destination.webhooks, carried)
     const made = webhooks.flatMap(webhook => {
       const { isLeftOut, ...call } = calls[Number(webhook.label)] as Step['calls'][number]
       return isLeftOut ? [] : [{ webhook, ...call }]

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
-import { sign } from '../../../../src/core/delivery/request.ts'
+import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { parseJson } from '../../../../src/core/message/json.ts'
 import { callTypes, type Message } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
@@ -150,7 +150,7 @@ it('a receiver that parses and re-serialises a body has the bytes that were sign
       const received = JSON.stringify(JSON.parse(body))
       expect(received).toBe(body)
       expect(createHmac('sha1', 's3cret').update(Buffer.from(received, 'utf8')).digest('hex')).toBe(
-        sign(secret, Buffer.from(body)),
+        signerOf(secret)(Buffer.from(body)),
       )
       expect(body).toBe(oracle(message, settings))
       bodies++

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
 import { createSink, maxBodyBytes, SinkFailed } from '../../../../src/adapters/http/sink.ts'
-import { sign } from '../../../../src/core/delivery/request.ts'
+import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { Secret } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { startSink } from '../../../support/sink.ts'
@@ -16,7 +16,7 @@ describe('signatures are judged as receivers judge them (A5.4)', () => {
   it.each<[string, string[], string, string | undefined, boolean | null]>([
     ['no secret: not judged', [], compact, 'whatever', null],
     ['valid', ['s3cret'], compact, hmac('s3cret', compact), true],
-    ['what Hookline signs', ['s3cret'], compact, sign(new Secret('s3cret'), Buffer.from(compact)), true],
+    ['what Hookline signs', ['s3cret'], compact, signerOf(new Secret('s3cret'))(Buffer.from(compact)), true],
     ['of another secret', ['s3cret'], compact, hmac('other', compact), false],
     ['first of two', ['old', 'new'], compact, hmac('old', compact), true],
     ['second of two', ['old', 'new'], compact, hmac('new', compact), true],

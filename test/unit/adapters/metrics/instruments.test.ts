@@ -23,6 +23,17 @@ describe('metrics', () => {
     ])
   })
 
+  it('a count that is kept is shown from then on, and is the one that its labels find', async () => {
+    const { metrics, text } = createMetrics()
+    const delivered = metrics.deliveries.of({ destination: 'crm', result: 'delivered' })
+    const line = 'hookline_deliveries_total{destination="crm",result="delivered"}'
+    expect(await linesOf(text(), line)).toEqual([`${line} 0`])
+    delivered.inc()
+    metrics.deliveries.inc({ destination: 'crm', result: 'delivered' })
+    delivered.inc(3)
+    expect(await linesOf(text(), line)).toEqual([`${line} 5`])
+  })
+
   it('one without labels is there from the start', async () => {
     const { text } = createMetrics()
     expect(await linesOf(text(), 'hookline_dropped_keys_total')).toEqual(['hookline_dropped_keys_total 0'])

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { runProgram } from '../../../../src/app/program.ts'
-import { sign } from '../../../../src/core/delivery/request.ts'
+import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { Secret } from '../../../../src/core/units.ts'
 import { createAuthority } from '../../../support/certificates.ts'
 import { createTestIo, runCommand } from '../../../support/command-io.ts'
@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true }))
 const body = '{"type":"track","userId":"u-1"}'
 const signed = (secret: string): Record<string, string> => ({
   'X-Message-Id': 'm-1',
-  'X-Signature': sign(new Secret(secret), Buffer.from(body)),
+  'X-Signature': signerOf(new Secret(secret))(Buffer.from(body)),
 })
 const ready = /^hookline sink listening on (https?:\/\/\S+)\n/
 

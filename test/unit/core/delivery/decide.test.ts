@@ -64,7 +64,7 @@ describe('five URLs, any one success (A4.1)', () => {
     const first = carriedAfter(decide(attemptOf('http_5xx http_4xx timeout'), carriedOf(), defaultPolicy, start))
     expect(first).toMatchObject({ attempt: 1, outcomes: 'http_5xx,http_4xx,timeout', refusedWebhooks: ['11111111'] })
     const destination = destinationOf({ webhooks: [0, 1, 2].map(index => webhookOf(index)) })
-    expect(webhooksToCall(destination, first).map(webhook => webhook.label)).toEqual(['0', '2'])
+    expect(webhooksToCall(destination.webhooks, first).map(webhook => webhook.label)).toEqual(['0', '2'])
 
     const second = decide(attemptOf('0:http_3xx 2:reset', 2), first, defaultPolicy, start)
     expect(carriedAfter(second)).toMatchObject({
@@ -91,7 +91,7 @@ describe('five URLs, any one success (A4.1)', () => {
   it('a live edit of the list that leaves only those that refused: a dead letter, without another attempt', () => {
     const before = carriedOf({ attempt: 2, outcomes: 'http_5xx,http_4xx', refusedWebhooks: ['11111111'] })
     const destination = destinationOf({ webhooks: [webhookOf(1)] })
-    expect(webhooksToCall(destination, before)).toEqual([])
+    expect(webhooksToCall(destination.webhooks, before)).toEqual([])
     const decision = decide(attemptOf('', 3), before, defaultPolicy, start)
     expect(summary(decision)).toBe('dead_lettered http_4xx')
     expect(carriedAfter(decision).attempt).toBe(2)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
-import { sign } from '../../../../src/core/delivery/request.ts'
+import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { messageTypes } from '../../../../src/core/message/message.ts'
 import { goldenPayloads, goldenSecret, goldenSignatures } from '../../../support/golden.ts'
 
@@ -8,7 +8,7 @@ describe('golden payloads', () => {
   it.each(goldenPayloads)('$name', ({ name, message, body: golden }) => {
     const body = bodyOf(message, { anonymousId: name.startsWith('anonymous-id-always/') ? 'always' : 'fallback' })
     expect(body).toBe(golden)
-    expect(sign(goldenSecret, Buffer.from(body))).toBe(goldenSignatures.get(name))
+    expect(signerOf(goldenSecret)(Buffer.from(body))).toBe(goldenSignatures.get(name))
   })
 
   it('cover every type, and every body has its signature', () => {

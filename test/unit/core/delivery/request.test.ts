@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { callsOf, refuseHeader, refuseHeaders, sign } from '../../../../src/core/delivery/request.ts'
+import { callsOf, refuseHeader, refuseHeaders, signerOf } from '../../../../src/core/delivery/request.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../../../src/core/settings.ts'
 import { epochMs, Secret } from '../../../../src/core/units.ts'
 import { defaultPayload, destinationOf, webhookOf } from '../../../support/deliveries.ts'
@@ -86,7 +86,7 @@ it('every webhook gets the same body and signature with its own URL and headers'
 
 it('X-Signature takes a secret as it stands, also one in the form of Standard Webhooks', () => {
   const [secret] = secrets('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
-  expect(sign(secret as Secret, body)).toBe('11ab4430e3c2186af14f758717b5d01ff86c71d6')
+  expect(signerOf(secret as Secret)(body)).toBe('11ab4430e3c2186af14f758717b5d01ff86c71d6')
 })
 
 describe('Standard Webhooks', () => {
