@@ -13,14 +13,14 @@ export const attemptDecisions = ['delivered', 'retried', 'deferred', 'dead_lette
 /** What is told of an attempt, in the log and on the topic of attempts: no URL, no user, nothing that the message says. */
 export interface AttemptFacts {
   readonly decision: Decision['kind']
-  readonly reason?: string
+  readonly reason?: string | undefined
   /** Milliseconds from the end of this one. */
-  readonly nextAttemptInMs?: number
+  readonly nextAttemptInMs?: number | undefined
   readonly destination: string
   readonly source: string
   readonly messageId: string
   /** The trace of the first attempt, on the lines of all of them. */
-  readonly traceId?: string
+  readonly traceId?: string | undefined
   readonly type: MessageType
   /** 1 for the first. */
   readonly attempt: number
@@ -39,22 +39,29 @@ interface EndedAttempt {
   readonly elapsedMs: number
 }
 
+/** What is undefined is written nowhere. All have one shape: while an endpoint fails each attempt is told of. */
 export function attemptFacts(ended: EndedAttempt, now: EpochMs): AttemptFacts {
   const { carried, headers, event, attempt, decision, elapsedMs } = ended
   const trace = parseTraceparent(carried.firstTrace) ?? parseTraceparent(headers['traceparent'])
   return {
     decision: decision.kind,
-    ...('reason' in decision && { reason: decision.reason }),
-    ...(decision.kind === 'retried' && { nextAttemptInMs: decision.carried.notBefore - now }),
+    reason: 'reason' in decision ? decision.reason : undefined,
+    nextAttemptInMs: decision.kind === 'retried' ? decision.carried.notBefore - now : undefined,
     destination: carried.destination,
     source: event.sourceId,
     messageId: carried.messageId,
-    ...(trace !== undefined && { traceId: trace.traceId }),
+    traceId: trace?.traceId,
     type: event.message.type,
     attempt: attempt.number,
-    outcomes: Object.fromEntries(attempt.calls.map(call => [call.webhook.label, call.outcome])),
+    outcomes: outcomesOf(attempt),
     elapsedMs: Math.round(elapsedMs),
   }
+}
+
+function outcomesOf({ calls }: Attempt): AttemptFacts['outcomes'] {
+  const outcomes: Record<string, Outcome> = {}
+  for (const { webhook, outcome } of calls) outcomes[webhook.label] = outcome
+  return outcomes
 }
 
 /** A record on the topic of attempts. */

@@ -64,10 +64,11 @@ export class Breaker {
 
   #mostFailed(): boolean {
     let [all, failures] = [0, 0]
-    this.#counts.forEach((count, slot) => {
-      all += count
-      failures += slot % 2 === 0 ? 0 : count
-    })
+    for (let step = 0; step < steps; step++) {
+      const failed = this.#counts[slotOf(step) + 1] ?? 0
+      failures += failed
+      all += failed + (this.#counts[slotOf(step)] ?? 0)
+    }
     return all >= leastDeliveries && failures >= all * openAtShare
   }
 

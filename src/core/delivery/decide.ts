@@ -146,6 +146,10 @@ const mostRemembered = 10
 
 /** Puts the outcomes of these calls in the places of those not refused before; what was left out keeps its last one. */
 function remember(carried: Carried, calls: readonly CallOutcome[]): Pick<Carried, 'outcomes' | 'refusedWebhooks'> {
+  const [only] = calls
+  // Most destinations have one webhook, whose last outcome is all that there is to remember.
+  if (only !== undefined && calls.length === 1 && !isRefused(only.outcome) && hasNoOther(carried))
+    return { outcomes: only.outcome, refusedWebhooks: [] }
   const hashes = [...carried.refusedWebhooks]
   const fresh = calls.map(({ outcome, webhook }) => ({
     outcome,
@@ -164,6 +168,9 @@ function remember(carried: Carried, calls: readonly CallOutcome[]): Pick<Carried
     refusedWebhooks: all.map(({ hash }) => hash).filter(hash => hash !== undefined),
   }
 }
+
+const hasNoOther = ({ outcomes, refusedWebhooks }: Carried): boolean =>
+  refusedWebhooks.length === 0 && !outcomes.includes(',')
 
 function firstRefusal({ outcomes }: Carried): DeadLetterReason {
   const refusal = outcomes.split(',').find((outcome): outcome is RefusedOutcome => isRefused(outcome))

@@ -20,7 +20,8 @@ export interface TraceParent {
 
 /** Undefined: there is none, or none that counts. Whoever sends a broken one loses the trace, never the message. */
 export function parseTraceparent(text: string | undefined): TraceParent | undefined {
-  const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(text ?? '') ?? []
+  if (text === undefined) return undefined
+  const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(text) ?? []
   if (version === undefined || version === 'ff' || nothing.test(traceId) || nothing.test(spanId)) return undefined
   if (version === '00' && more !== undefined) return undefined
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
