@@ -87,12 +87,12 @@ describe('coefficients from what is published', () => {
   })
   const entries: readonly Entry[] = [
     entry('delivery', 'hookline undici, 0 ms', value('deliveries', 20_000)),
-    entry('delivery', 'hookline undici, 20 ms', value('deliveries', 16_000), value('peak memory', 200)),
+    entry('delivery', 'hookline undici, 20 ms', value('deliveries', 16_000, 25_000), value('peak memory', 200)),
     entry('delivery', 'hookline undici, 200 ms', value('deliveries', 10_000), value('peak memory', 379.2)),
     entry(
       'retries',
       'hookline undici, 1 of 4 parked',
-      value('park and release', 40),
+      value('park and release, of a bare delivery', 1.6),
       value('parked record', 1_500, 987),
     ),
     entry('collector', 'hookline, 20 in a request', value('CPU a message', 57), value('peak memory', 216)),
@@ -109,7 +109,7 @@ describe('coefficients from what is published', () => {
         ],
         memory: { base: 174.4, eachCall: 0.05 },
         ...{
-          park: 40,
+          park: 64,
           eventBytes: 987,
           parkedBytes: 1_500,
           collect: 57,
@@ -124,10 +124,12 @@ describe('coefficients from what is published', () => {
     ['never published', entries.filter(({ row }) => row !== 'retries')],
     [
       'without a number',
-      entries.map(each => (each.row === 'retries' ? { ...each, values: [value('park and release', null)] } : each)),
+      entries.map(each =>
+        each.row === 'retries' ? { ...each, values: [value('park and release, of a bare delivery', null)] } : each,
+      ),
     ],
   ])('%s: the name is told, and the page says so', (_, published) => {
-    const name = 'retries: hookline undici, 1 of 4 parked: park and release'
+    const name = 'retries: hookline undici, 1 of 4 parked: park and release, of a bare delivery'
     expect(() => coefficientsFrom(published, 'undici')).toThrow(name)
     expect(capacityBlocks(published).get('cases')).toContain(
       `Cannot be worked out: not published, or without a number: ${name}`,
