@@ -55,7 +55,10 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
       bench.say(
         `hookline ${transport}: attempt ${attempt.toFixed(0)} µs, park and release ${parkAndRelease.toFixed(0)} µs`,
       )
-      profiles.push(...(await profileOf(`hookline ${transport}`, failing)))
+      profiles.push(
+        ...(await profileOf(`hookline ${transport}, none parked`, plain)),
+        ...(await profileOf(`hookline ${transport}`, failing)),
+      )
     }
     const all = (what: string): readonly number[] => runs.map(run => Number(run[what]))
     const subject = `hookline ${transport}, 1 of 4 parked`
