@@ -77,33 +77,32 @@ export const withheld = '***'
  * are, and are not copied: while an endpoint fails there is a line for each attempt.
  */
 export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.keys(facts).every(name => allowed.has(name) && hasNoUrl(facts[name])) ? facts : told(facts)
+  if (Object.keys(facts).every(name => allowed.has(name) && mayStand(facts[name]))) return facts
+  const told: Record<string, unknown> = {}
+  for (const name of Object.keys(facts)) told[name] = allowed.has(name) ? withOrigins(facts[name]) : withheld
+  return told
 }
 
-function hasNoUrl(value: unknown): boolean {
-  if (typeof value === 'string') return !value.includes('://')
-  return typeof value !== 'object' || value === null || 'toJSON' in value || Object.values(value).every(hasNoUrl)
-}
-
-function told(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const safe: Record<string, unknown> = {}
-  for (const name of Object.keys(facts)) safe[name] = allowed.has(name) ? withOrigins(facts[name]) : withheld
-  return safe
+/** What holds no URL; and what turns itself into JSON, a secret for example, knows how. */
+function mayStand(value: unknown): boolean {
+  if (typeof value === 'string') return !hasUrl(value)
+  return typeof value !== 'object' || value === null || 'toJSON' in value || Object.values(value).every(mayStand)
 }
 
 function withOrigins(value: unknown): unknown {
+  if (mayStand(value)) return value
   if (typeof value === 'string') return withoutPaths(value)
   if (Array.isArray(value)) return value.map(withOrigins)
-  // What turns itself into JSON, a secret for example, knows how.
-  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withOrigins(each)]))
+  return Object.fromEntries(Object.entries(value as object).map(([name, each]) => [name, withOrigins(each)]))
 }
 
 const urls = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#@"'<>]*@)?([^\s/?#"'<>]*)([/?#][^\s"'<>]*)?/gi
 
 /** A text with no more of each URL than where it goes to: credentials, path and query may be secrets. */
 export function withoutPaths(text: string): string {
-  return text.includes('://')
+  return hasUrl(text)
     ? text.replace(urls, (_, scheme: string, host: string, rest?: string) => scheme + host + (rest ? '/…' : ''))
     : text
 }
+
+const hasUrl = (text: string): boolean => text.includes('://')

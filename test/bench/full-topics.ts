@@ -29,11 +29,8 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
     const installation = await createInstallation(stage, options)
     await installation.fill(count)
     contenders[name] = {
-      ...{ forwarder, installation, plan: { count, delayMs } },
-      jobOn: own => ({
-        ...{ stage: own, installation, inFlight, profile },
-        ...(targetsOf && { targets: targetsOf(installation, own.receiver.url) }),
-      }),
+      ...{ forwarder, job: { installation, inFlight, profile }, plan: { count, delayMs } },
+      targetsOf: targetsOf && (receiverUrl => targetsOf(installation, receiverUrl)),
     }
   }
   const [smallest, ...larger] = Object.entries(contenders)
@@ -47,6 +44,6 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
       for (const [name, drain] of round) tell(bench, name, run, drain)
       rounds.push(round)
     }
-  for (const { installation } of Object.values(contenders)) await installation.close()
+  for (const { job } of Object.values(contenders)) await job.installation.close()
   return growthOf(forwarder.name, sizes, rounds)
 }

@@ -1,6 +1,5 @@
 import { type Drain, type DrainPlan, drain } from './drain.ts'
-import type { Forwarder, ForwarderProcess, Job } from './forwarders/forwarder.ts'
-import type { Installation } from './installation.ts'
+import type { Forwarder, ForwarderProcess, Job, Target } from './forwarders/forwarder.ts'
 import { startReceiver } from './receiver/receiver.ts'
 import type { Stage } from './stage.ts'
 
@@ -12,10 +11,10 @@ const mostMissed = 3
 /** One of those that deliver side by side. */
 export interface Contender {
   readonly forwarder: Forwarder
-  /** Its own: two that share a topic share its partitions. */
-  readonly installation: Installation
-  /** On a stage whose receiver is its own. */
-  readonly jobOn: (stage: Stage) => Job
+  /** In an installation of its own: two that share a topic share its partitions. */
+  readonly job: Omit<Job, 'stage' | 'targets'>
+  /** By the URL of the receiver, of which each has its own too; absent: all to that. */
+  readonly targetsOf?: ((receiverUrl: string) => readonly Target[]) | undefined
   readonly plan: DrainPlan
 }
 
@@ -31,12 +30,13 @@ export async function drainInTurns<Name extends string>(
   const turns = new Turns()
   try {
     const drains = await Promise.all(
-      Object.entries<Contender>(contenders).map(async ([name, { forwarder, installation, jobOn, plan }]) => {
+      Object.entries<Contender>(contenders).map(async ([name, { forwarder, job, targetsOf, plan }]) => {
         const receiver = await startReceiver()
         try {
           const taking = turns.taken(forwarder, () => receiver.delivered() / plan.count)
-          const run = await drain(taking, jobOn({ ...stage, receiver }), plan)
-          await installation.forgetPositions()
+          const targets = targetsOf && { targets: targetsOf(receiver.url) }
+          const run = await drain(taking, { ...job, ...targets, stage: { ...stage, receiver } }, plan)
+          await job.installation.forgetPositions()
           return [name, run] as const
         } finally {
           await receiver.stop()

@@ -37,8 +37,8 @@ export function createCountEnds({ metrics, clock }: { readonly metrics: Metrics;
       if (decision.kind === 'delivered') {
         lane.delivered ??= metrics.deliveries.of({ destination, result: decision.kind })
         lane.delivered.inc()
+        if (attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))
       } else metrics.deliveries.inc({ destination, result: decision.kind })
-      if (decision.kind === 'delivered' && attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))
       if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
       if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
       if (decision.kind === 'dropped') metrics.drops.inc({ reason: decision.reason })

@@ -38,21 +38,22 @@ interface Deps {
  * Made once for each state of the configuration, and not looked up for each delivery: of a thousand destinations each is far from the
  * processor when its turn comes, and every table that is asked for it, and every object on the way, costs as much as a hundred steps.
  */
-export function routeOf(lane: DestinationLane, { routing: by, payload: as, places }: Deps): LaneRoute {
-  const [routing, payload] = [by(), as()]
+export function routeOf(lane: DestinationLane, deps: Deps): LaneRoute {
+  const [routing, payload] = [deps.routing(), deps.payload()]
   if (lane.route?.routing === routing && lane.route.payload === payload) return lane.route
   const parked = routeParked(lane.destination, routing)
-  lane.route = { ...{ routing, payload }, ...(parked.kind === 'deliver' ? open(parked.destination) : parked) }
+  const route = parked.kind === 'deliver' ? open(parked.destination, payload, deps.places) : parked
+  lane.route = { routing, payload, ...route }
   return lane.route
+}
 
-  function open(destination: Destination): Open {
-    const { paused: isPaused, webhooks } = destination
-    const callees = webhooks.map(
-      (webhook): Callee => ({
-        ...webhook,
-        ...{ headers: standingHeaders(webhook, payload), room: places.roomOf(webhook), delivered: undefined },
-      }),
-    )
-    return { kind: 'deliver', isPaused, callees, callMaker: new CallMaker(destination, payload) }
-  }
+function open(destination: Destination, payload: PayloadSettings, places: Deps['places']): Open {
+  const { paused: isPaused, webhooks } = destination
+  const callees = webhooks.map(
+    (webhook): Callee => ({
+      ...webhook,
+      ...{ headers: standingHeaders(webhook, payload), room: places.roomOf(webhook), delivered: undefined },
+    }),
+  )
+  return { kind: 'deliver', isPaused, callees, callMaker: new CallMaker(destination, payload) }
 }

@@ -110,12 +110,7 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
   const contender = async (forwarder: Forwarder, plan: Omit<DrainPlan, 'delayMs'>): Promise<Contender> => {
     const installation = await createInstallation(stage, { schedule })
     await installation.fill(plan.count)
-    return {
-      forwarder,
-      installation,
-      jobOn: own => ({ stage: own, installation, inFlight, profile }),
-      plan: { ...plan, delayMs },
-    }
+    return { forwarder, job: { installation, inFlight, profile }, plan: { ...plan, delayMs } }
   }
   const hookline = hooklineForwarder(transport)
   const contenders = {
@@ -124,10 +119,10 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
     failing: await contender(hookline, { count: counts.hookline, failsOneIn }),
   }
   const drains = await drainInTurns(stage, contenders)
-  const { topics, recordBytes } = contenders.failing.installation
+  const { topics, recordBytes } = contenders.failing.job.installation
   const parkedBytes = await recordBytes(topics.retry(parkedFor))
   const eventBytes = await recordBytes(topics.events)
-  for (const { installation } of Object.values(contenders)) await installation.close()
+  for (const { job } of Object.values(contenders)) await job.installation.close()
   return { ...drains, parkedBytes, eventBytes }
 }
 
