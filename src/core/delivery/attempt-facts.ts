@@ -29,7 +29,7 @@ export interface AttemptFacts {
   readonly elapsedMs: number
 }
 
-interface EndedAttempt {
+export interface EndedAttempt {
   readonly carried: Carried
   /** Of the record. */
   readonly headers: RecordHeaders

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals'
+import { firstCarried } from '../../../../src/core/delivery/carried.ts'
+import type { Attempt } from '../../../../src/core/delivery/decide.ts'
+import { durationMs, epochMs } from '../../../../src/core/units.ts'
+import { createAttemptLog } from '../../../../src/services/dispatcher/attempt-log.ts'
+import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { trackMessage } from '../../../support/messages.ts'
+import { RecordingLogger } from '../../../support/recording-logger.ts'
+
+function started() {
+  const [clock, logger] = [new ManualClock(), new RecordingLogger()]
+  const log = createAttemptLog({ clock, logger })
+  /** One that is tried again ten seconds after it failed. */
+  const fails = (messageId: string): void => {
+    const record = { topic: 't', partition: 0, offset: 1, timestamp: clock.now(), key: null, value: null, headers: {} }
+    const carried = firstCarried(record, 'crm', messageId, clock.now(), durationMs(1))
+    const event = { sourceId: 'web', message: trackMessage(messageId) }
+    const attempt: Attempt = { number: 1, at: clock.now(), calls: [], leftOut: 0 }
+    const tier = durationMs(10_000)
+    const retried = { ...carried, notBefore: epochMs(clock.now() + tier) }
+    log(
+      { of: { record }, carried, event } as unknown as Delivery,
+      attempt,
+      { kind: 'retried', tier, carried: retried },
+      12,
+    )
+  }
+  return { clock, logger, fails }
+}
+
+const endOfTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+describe('lines of attempts', () => {
+  it('are written at the end of a turn, in order, and say what held when each attempt ended', async () => {
+    const { clock, logger, fails } = started()
+    fails('m1')
+    await clock.advance(3)
+    fails('m2')
+    expect(logger.lines).toEqual([])
+    await endOfTurn()
+    const common = { decision: 'retried', nextAttemptInMs: 10_000 }
+    expect(logger.lines).toMatchObject([
+      { fields: { ...common, messageId: 'm1' } },
+      { fields: { ...common, messageId: 'm2' } },
+    ])
+    fails('m3')
+    await endOfTurn()
+    expect(logger.lines).toHaveLength(3)
+  })
+
+  it('do not wait for the end when there are many', () => {
+    const { logger, fails } = started()
+    for (let index = 0; index < 200; index++) fails(`m${index}`)
+    expect(logger.lines).toHaveLength(128)
+  })
+})
