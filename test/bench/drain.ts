@@ -12,7 +12,7 @@ export interface DrainPlan {
   /** All that there are from it on. */
   readonly count: number
   readonly delayMs: number
-  readonly failsOneIn?: number
+  readonly passesOneIn?: number
   /** Of the deliveries of this run, those that are measured: after start and warm-up, before the end runs out. From 30 % to 95 %. */
   readonly measured?: { readonly from: number; readonly to: number }
   /** Whether resident memory is noted again and again. */
@@ -48,10 +48,10 @@ export interface Drain {
 /** Starts the forwarder on a filled topic and lets it deliver everything. @throws when it ends by itself */
 export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Promise<Drain> {
   const { receiver } = job.stage
-  const { first = 0, count, delayMs, failsOneIn = 0 } = plan
+  const { first = 0, count, delayMs, passesOneIn = 0 } = plan
   const { from, to } = plan.measured ?? { from: Math.ceil(count * 0.3), to: Math.ceil(count * 0.95) }
   const marks = [...new Set([1, from, to, count])]
-  await receiver.begin({ first, count, delayMs, failsOneIn, isDead: false, marks, keepsLog: false })
+  await receiver.begin({ first, count, delayMs, passesOneIn, isDead: false, marks, keepsLog: false })
   const process = await forwarder.start(job)
   const memory = plan.samplesMemory ? sampleMemory(process, receiver) : undefined
   const reached = async (mark: number) => {

@@ -43,7 +43,7 @@ export async function warm(
   delayMs: number,
 ): Promise<void> {
   const [first, count] = [installation.appended(), warmUp]
-  await receiver.begin({ first, count, delayMs, failsOneIn: 0, isDead: false, marks: [count], keepsLog: false })
+  await receiver.begin({ first, count, delayMs, passesOneIn: 0, isDead: false, marks: [count], keepsLog: false })
   await installation.fill(count)
   await Promise.race([receiver.reached(count), process.died])
 }
@@ -54,7 +54,7 @@ export async function live(stage: Stage, installation: Installation, plan: LiveP
   const [first, count] = [installation.appended(), perSecond * seconds]
   const deliverable = count - forTheDead
   const marks = [deliverable]
-  await stage.receiver.begin({ first, count, delayMs, failsOneIn: 0, isDead: forTheDead > 0, marks, keepsLog: true })
+  await stage.receiver.begin({ first, count, delayMs, passesOneIn: 0, isDead: forTheDead > 0, marks, keepsLog: true })
   await Promise.all([installation.feed(count, perSecond), plan.meanwhile?.()])
   await stage.receiver.reached(deliverable).catch(error => {
     if (!(error instanceof Stalled)) throw error

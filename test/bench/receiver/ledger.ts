@@ -5,8 +5,8 @@ export interface Script {
   readonly count: number
   /** Milliseconds from a request's end to its answer. */
   readonly delayMs: number
-  /** Of so many events of the second half one is answered 503 when it comes for the first time; 0: none. */
-  readonly failsOneIn: number
+  /** Of so many events of the second half one is delivered when it comes for the first time, the others are answered 503; 0: all are delivered. */
+  readonly passesOneIn: number
   /** How many delivered events are told of at once, ascending. */
   readonly marks: readonly number[]
   /** Whether requests to the path that can die are taken and never answered. */
@@ -66,8 +66,8 @@ export class Ledger {
     }
     const before = this.#arrivals[index] ?? 0
     this.#arrivals[index] = before + 1
-    const { failsOneIn, count } = this.#script
-    if (failsOneIn === 0 || before > 0 || index < count / 2 || index % failsOneIn !== 0) return true
+    const { passesOneIn, count } = this.#script
+    if (passesOneIn === 0 || before > 0 || index < count / 2 || index % passesOneIn === 0) return true
     this.#refused++
     return false
   }

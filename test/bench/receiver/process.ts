@@ -11,7 +11,7 @@ const progressEveryMs = 100
 const backlog = 8_192
 const success: readonly string[] = ['Content-Length', '0']
 
-const idle: Script = { first: 0, count: 0, delayMs: 0, failsOneIn: 0, isDead: false, marks: [], keepsLog: false }
+const idle: Script = { first: 0, count: 0, delayMs: 0, passesOneIn: 0, isDead: false, marks: [], keepsLog: false }
 let script = idle
 let ledger = new Ledger(script)
 let sample: SampleRequest | undefined

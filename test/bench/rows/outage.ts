@@ -53,7 +53,7 @@ export async function outageRow(bench: Bench): Promise<Outcome> {
 
 async function endure({ receiver }: Stage, installation: Installation, waiting: number): Promise<void> {
   const [first, count] = [installation.appended(), 2 * waiting]
-  await receiver.begin({ first, count, delayMs, failsOneIn: 0, isDead: true, marks: [waiting], keepsLog: false })
+  await receiver.begin({ first, count, delayMs, passesOneIn: 0, isDead: true, marks: [waiting], keepsLog: false })
   await installation.fill(count)
   await receiver.reached(waiting)
   await delay(lastCallsMs)
@@ -74,7 +74,7 @@ async function heal(
   const { receiver } = bench.stage
   const [liveFirst, liveCount] = [installation.appended(), perSecond * scaledSeconds(bench, 75)]
   const [count, expected] = [liveFirst + liveCount - first, waiting + liveCount]
-  await receiver.begin({ first, count, delayMs, failsOneIn: 0, isDead: false, marks: [expected], keepsLog: true })
+  await receiver.begin({ first, count, delayMs, passesOneIn: 0, isDead: false, marks: [expected], keepsLog: true })
   const healedAt = performance.now()
   await installation.feed(liveCount, perSecond)
   await reachedBy(healedAt + patienceMs, () => receiver.reached(expected))

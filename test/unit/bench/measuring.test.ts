@@ -70,7 +70,7 @@ describe('the ledger of the receiver', () => {
     first: 10,
     count: 4,
     delayMs: 0,
-    failsOneIn: 0,
+    passesOneIn: 0,
     isDead: false,
     marks: [1, 3],
     keepsLog: true,
@@ -98,9 +98,9 @@ describe('the ledger of the receiver', () => {
     })
   })
 
-  it('refuses one in so many of the second half, and only the first time', () => {
-    const ledger = new Ledger({ ...script, failsOneIn: 2 })
-    expect(deliver(ledger, 10, 11, 12, 13, 12)).toEqual([1, undefined, 'refused', 3, undefined])
+  it('refuses all but one in so many of the second half, and only the first time', () => {
+    const ledger = new Ledger({ ...script, passesOneIn: 2 })
+    expect(deliver(ledger, 10, 11, 12, 13, 13)).toEqual([1, undefined, 3, 'refused', undefined])
     expect(ledger.tally()).toMatchObject({ delivered: 4, refused: 1, duplicates: 0 })
   })
 })
