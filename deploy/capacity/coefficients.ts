@@ -41,7 +41,7 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
   // Parking makes no call: it costs the same whatever makes them, and shows best beside the cheapest.
-  const [cheapest, parked] = ['hookline undici, 20 ms', 'hookline undici, 1 of 4 parked']
+  const [cheapest, parked] = ['hookline undici, 20 ms', 'hookline undici, 1 of 3 parked']
   const ofBare = measured('retries', parked, 'park and release, of a bare delivery')
   const coefficients: Coefficients = {
     delivery,

@@ -91,7 +91,7 @@ describe('coefficients from what is published', () => {
     entry('delivery', 'hookline undici, 200 ms', value('deliveries', 10_000), value('peak memory', 379.2)),
     entry(
       'retries',
-      'hookline undici, 1 of 4 parked',
+      'hookline undici, 1 of 3 parked',
       value('park and release, of a bare delivery', 1.6),
       value('parked record', 1_500, 987),
     ),
@@ -129,7 +129,7 @@ describe('coefficients from what is published', () => {
       ),
     ],
   ])('%s: the name is told, and the page says so', (_, published) => {
-    const name = 'retries: hookline undici, 1 of 4 parked: park and release, of a bare delivery'
+    const name = 'retries: hookline undici, 1 of 3 parked: park and release, of a bare delivery'
     expect(() => coefficientsFrom(published, 'undici')).toThrow(name)
     expect(capacityBlocks(published).get('cases')).toContain(
       `Cannot be worked out: not published, or without a number: ${name}`,
