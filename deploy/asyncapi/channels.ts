@@ -125,13 +125,19 @@ function channelObject({ topic, title, description, messages }: Channel): object
 }
 
 function bindingOf(spec: TopicSpec): object {
-  const { 'cleanup.policy': policy = '', 'retention.ms': retention, ...others } = topicConfig(spec)
+  const {
+    'cleanup.policy': policy = '',
+    'retention.ms': retention,
+    'max.message.bytes': maxRecordBytes,
+    ...others
+  } = topicConfig(spec)
   return {
     partitions: spec.partitions,
     replicas: spec.replicationFactor,
     topicConfiguration: {
       'cleanup.policy': policy.split(','),
       ...(retention !== undefined && { 'retention.ms': Number(retention) }),
+      ...(maxRecordBytes !== undefined && { 'max.message.bytes': Number(maxRecordBytes) }),
       ...others,
     },
   }

@@ -82,6 +82,18 @@ export const deadLetterHeaders: Readonly<Record<string, Header>> = {
     description: 'The event’s own key, each byte as a character of Latin-1; left out when it had none.',
     examples: ['u-17'],
   },
+  'original-length': {
+    description:
+      'Only on a dead letter whose value is the first 64 KiB: the length of the whole value in bytes, or of the compressed batch.',
+    pattern: count,
+    examples: ['5242880'],
+  },
+  'first-offset': {
+    description:
+      'Only on a dead letter that stands for a compressed batch, which is not unpacked: its first offset. Origin-offset is its last.',
+    pattern: count,
+    examples: ['38'],
+  },
   'null-value': { description: '1: the event’s value was null. Else left out.', pattern: '^1$', examples: ['1'] },
 }
 
@@ -111,6 +123,11 @@ export const inputHeaders: Readonly<Record<string, Header>> = {
 
 export const suppressionHeaders: Readonly<Record<string, Header>> = {
   write: { description: 'Tells a writer its own records when it reads the topic.', examples: ['4f1c6e0a'] },
+  'made-of': {
+    description:
+      'Offset of the record of this user that the writer knew; `-1`: none. Another one means that both hold.',
+    examples: ['17', '-1'],
+  },
 }
 
 /** The headers of a message as JSON Schema. Others’ headers, such as those of traces, stay beside them. */

@@ -87,8 +87,8 @@ export const messages = {
     summary: 'A delivery that was given up, or an event that never became one.',
     description: `The value is the event’s own bytes: what is \`undecodable\` may be anything. ${tombstone} It was put back.`,
     key: {
-      description: '`<destination, or ->/<origin topic>/<origin partition>/<origin offset>/<round>`',
-      examples: ['crm/hookline.events/3/41/0'],
+      description: '`<destination, or ->/<origin topic>/<origin partition>/<origin offset>/<origin timestamp>/<round>`',
+      examples: ['crm/hookline.events/3/41/1795248000000/0'],
     },
     headers: headersSchema(deadLetterHeaders, leastOfDeadLetters),
   }),

@@ -97,6 +97,7 @@ const properties: Readonly<Record<string, Schema>> = {
   networkPolicy: closedObject({
     enabled: flag,
     collectorFrom: list(anyObject),
+    operatorFrom: list(anyObject),
     metricsFrom: list(anyObject),
     kafka: closedObject({ to: list(anyObject), ports }),
     registry: closedObject({ to: list(anyObject), ports }),

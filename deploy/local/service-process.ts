@@ -28,6 +28,8 @@ export interface RunningService {
   readonly ready: string
   /** Where the tracking API listens; undefined when no collector runs in it. */
   readonly collector: string | undefined
+  /** Where the operator API listens; undefined when it does not. */
+  readonly operator: string | undefined
   /** `hookline_…{labels}` → value, as of now. */
   metrics(): Promise<ReadonlyMap<string, number>>
   /** Status and text of a path of the operators' server. */
@@ -77,6 +79,7 @@ export async function startService(
     exited,
     ready,
     collector: placeOf('collector'),
+    operator: placeOf('operator'),
     ask,
     metrics: async () => parseMetrics((await ask('/metrics')).text),
     stop: () => end('SIGTERM'),

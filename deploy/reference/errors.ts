@@ -11,11 +11,9 @@ import {
   retryableOutcomes,
 } from '../../src/core/delivery/outcome.ts'
 import { type ReplayRefusal, replayRefusals } from '../../src/core/delivery/replay.ts'
-import { type RejectionCode, rejectionCodes } from '../../src/core/message/message.ts'
+import { rejectionCodes } from '../../src/core/message/message.ts'
 import { code, madeFrom, table } from './markdown.ts'
-
-/** What a word means, and what whoever meets it does. */
-type Meanings<Word extends string> = Readonly<Record<Word, readonly [meaning: string, remedy: string]>>
+import { type Meanings, ofRejections } from './rejections.ts'
 
 const ofOutcomes: Meanings<Outcome> = {
   delivered: ['The answer was 200 to 299.', ''],
@@ -81,7 +79,7 @@ const ofReasons: Meanings<DeadLetterReason> = {
     'Put it back when the pause is over.',
   ],
   undecodable: [
-    'The bytes are no event: damaged, a schema id that the registry does not know, another schema.',
+    'The bytes are not an event: damaged, a schema id that the registry does not know, another schema, a compressed batch of over 64 MiB; or the record is marked canonical and is not, or is a delete that nobody asked for.',
     'Find who writes it; `hookline dead-letters --json` has its place and headers.',
   ],
   invalid_message: [
@@ -92,6 +90,10 @@ const ofReasons: Meanings<DeadLetterReason> = {
   unknown_destination: [
     'The destination was removed while this waited, or an event names one that there is not.',
     'Configure it under the same id, then put it back.',
+  ],
+  record_too_large: [
+    'It has to wait for its next attempt, and the retry topic does not take a record of its size.',
+    '`hookline topics check` shows which topics take less than they need.',
   ],
 }
 
@@ -114,6 +116,14 @@ const ofDeferrals: Meanings<DeferralCause> = {
   ],
   not_before: ['It came up before its time, because tiers are no longer than the wait.', ''],
   paused: ['`paused: true`.', ''],
+  handover: [
+    'Its partition was given to another process, its other destinations were done, and the commit had no room to say so.',
+    '',
+  ],
+  unconfigured: [
+    'Its source or destination is not in the configuration of the process that read it, which may be about to change.',
+    'After about two minutes it is a dead letter: `unknown_source` or `unknown_destination`.',
+  ],
 }
 
 const ofReplays: Meanings<ReplayRefusal> = {
@@ -122,6 +132,14 @@ const ofReplays: Meanings<ReplayRefusal> = {
     'Configure it under the same id.',
   ],
   disabled: ['The destination has `enabled: false`, which would drop it.', '`enabled: true`, or `paused: true`.'],
+  not_connected: [
+    'The source of the event is not connected to the destination any more.',
+    'Connect them again, or `--even-disconnected`.',
+  ],
+  truncated: [
+    'It is larger than the dead-letter topic takes: only its first 64 KiB are there.',
+    'The whole record is at its origin for as long as the events topic keeps it (7 days).',
+  ],
   unreadable: [
     'Its headers do not tell what it was: something else wrote it.',
     '`hookline dead-letters --json` shows all there is.',
@@ -135,34 +153,19 @@ const ofAnswers: Meanings<ProblemCode> = {
   rejected: ['Strict mode: at least one message is rejected, and none is taken.', 'Mend those that `rejected` lists.'],
   unknown_source: ['A deletion names a source that is not configured.', 'Operators’ API.'],
   invalid_write_key: ['No source has this write key, or there is none.', 'The write key of a source.'],
-  invalid_operator_key: ['The operator key is missing or wrong.', '`collector.operatorKey`.'],
+  invalid_operator_key: ['The operator key is missing or wrong.', '`operator.keys`.'],
+  forbidden: ['The operator key has the role `read`, and the request is a change.', 'A key with the role `operate`.'],
   not_found: ['No such path, or nothing of that name.', ''],
   unknown_audience: ['`audiences.list` has no audience of this name.', 'Operators’ API.'],
   method_not_allowed: ['`Allow` has the methods of the path.', ''],
-  payload_too_large: ['Over `collector.maxBodyBytes` unpacked, or over 10,000 messages.', 'Smaller batches.'],
+  payload_too_large: ['Over a [limit](tracking-api.md#answers) of bytes or messages.', 'Smaller batches.'],
   rate_limited: ['Over `collector.ratePerSource`.', 'Wait as long as `Retry-After` says. SDKs do.'],
-  unavailable: ['Kafka does not take messages, or too much is under way.', again],
+  unavailable: ['Kafka does not take messages, or the share of memory for bodies is full.', again],
   malformed_request: ['No valid HTTP/1.1.', 'The connection closes.'],
   request_timeout: ['The request came too slowly.', again],
   expectation_failed: ['An `Expect` other than `100-continue`.', ''],
   headers_too_large: ['Over 16 KiB of header, or over 200 fields.', ''],
   internal_error: ['Our fault; it is in the log.', again],
-}
-
-const ofRejections: Meanings<RejectionCode> = {
-  invalid_json: ['This element of the batch is not JSON.', 'Python’s `NaN`, a stray comma.'],
-  not_an_object: ['A number, a text, null or a list where a message should be.', ''],
-  unknown_type: ['`type` is no call.', 'identify, track, page, screen, group, alias.'],
-  missing_user_id: ['alias without `userId`.', ''],
-  missing_previous_id: ['alias without `previousId`.', ''],
-  missing_group_id: ['group without `groupId`.', ''],
-  missing_event: ['track without `event`.', ''],
-  missing_id: ['Neither `userId` nor `anonymousId`.', ''],
-  invalid_timestamp: ['`timestamp` is no time in the years 1 to 9999.', 'ISO 8601, or milliseconds since 1970.'],
-  message_too_large: ['Over 32,768 bytes of compact JSON.', ''],
-  too_many_messages: ['Beyond the first 2,500 of a batch.', 'Send it in several.'],
-  too_deep: ['Over 100 levels.', ''],
-  non_finite_number: ['Beyond ±1.8e308.', ''],
 }
 
 const head = `# Errors and outcomes

@@ -8,6 +8,7 @@ export const configurationRules = {
   readableFiles: 'Every file that is named is there, and holds what it should: a secret, certificates, a key.',
   clientCertificate: '`kafka.tls.certFile` and `kafka.tls.keyFile` come together and belong together.',
   uniqueWriteKeys: 'No two sources have one write key.',
+  uniqueOperatorKeys: 'No two entries of `operator.keys` have one name or one key.',
   uniqueUrls: 'Within a destination no URL stands twice.',
   allowedTargets:
     'A URL with a literal address has one that may be called, and every URL a port that `network.ports` lets through.',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import avsc from 'avsc'
 import type { Clock, SchemaNeeded, Undecodable } from '../core/ports.ts'
 import { type Registry, RegistryUnavailable } from './registry.ts'
+import { UnknownSchemas } from './unknown-schemas.ts'
 
 /** One of our schemas is not in the registry: nothing may be written. */
 export class SchemaNotRegistered extends Error {
@@ -42,8 +43,8 @@ interface Deps {
 
 /** Confluent's frame: a zero byte, the writer's schema id as int32, the Avro bytes. */
 const frameBytes = 5
-/** So long a schema id that the registry does not know is not asked for again. */
-const unknownForMs = 30_000
+/** How long an answer holds that the registry is the one that we started with. */
+const sameRegistryForMs = 1_000
 
 type Reader<Stored> =
   | { readonly kind: 'reader'; read(value: Buffer): Stored }
@@ -78,18 +79,29 @@ export function avroCodecs<Value, Stored, Read, Context>({
         `the schema of ${many} is not registered under ${subject} at ${registry.url}: run \`hookline schemas register\``,
       )
     const readers = new Map<number, Reader<Stored>>([[own.id, readerOf(ownType)]])
-    const unknownUntil = new Map<number, number>()
+    const unknown = new UnknownSchemas(clock, own.id)
+    let sameRegistryUntil = Number.NEGATIVE_INFINITY
     const asking = new Map<number, Promise<boolean>>()
     const encodeStored = createEncoder<Stored>(ownType, own.id)
 
+    /** Records become dead letters on an answer, so it must come from the registry that we started with. */
+    async function requireSameRegistry(id: number): Promise<void> {
+      if (clock.monotonic() < sameRegistryUntil) return
+      if ((await registry.lookUp(subject, schema)) === undefined)
+        throw new RegistryUnavailable(`the registry at ${registry.url} knows neither schema ${id} nor our own any more`)
+      sameRegistryUntil = clock.monotonic() + sameRegistryForMs
+    }
+
     async function ask(id: number): Promise<boolean> {
       const found = await registry.find(id)
-      // Records are given up on this answer, so it must come from the registry that we started with.
-      if (found.kind !== 'schema' && (await registry.lookUp(subject, schema)) === undefined)
-        throw new RegistryUnavailable(`the registry at ${registry.url} knows neither schema ${id} nor our own any more`)
-      if (found.kind === 'unknown') unknownUntil.set(id, clock.monotonic() + unknownForMs)
-      else readers.set(id, found.kind === 'schema' ? readerOf(found.type) : { kind: 'refused', detail: found.detail })
-      return found.kind !== 'unknown'
+      if (found.kind !== 'schema') await requireSameRegistry(id)
+      if (found.kind === 'unknown') {
+        unknown.noteUnknown(id)
+        return false
+      }
+      unknown.noteKnown(id)
+      readers.set(id, found.kind === 'schema' ? readerOf(found.type) : { kind: 'refused', detail: found.detail })
+      return true
     }
 
     return {
@@ -101,7 +113,12 @@ export function avroCodecs<Value, Stored, Read, Context>({
           )
         const schemaId = value.readInt32BE(1)
         const reader = readers.get(schemaId)
-        if (reader === undefined) return { kind: 'schema_needed', schemaId }
+        if (reader === undefined) {
+          const refusal = asking.has(schemaId) ? undefined : unknown.refusal(schemaId)
+          return refusal === undefined
+            ? { kind: 'schema_needed', schemaId }
+            : undecodable(`schema ${schemaId} is not known: ${refusal}`)
+        }
         if (reader.kind === 'refused')
           return undecodable(`schema ${schemaId} cannot be read as ${one}: ${reader.detail}`)
         try {
@@ -112,7 +129,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
       },
       async learn(schemaId) {
         if (readers.has(schemaId)) return true
-        if (clock.monotonic() < (unknownUntil.get(schemaId) ?? 0)) return false
+        if (unknown.has(schemaId)) return false
         const under = asking.get(schemaId)
         if (under !== undefined) return under
         const answer = ask(schemaId).finally(() => asking.delete(schemaId))

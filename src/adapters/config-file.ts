@@ -1,7 +1,10 @@
+import { tellable } from '../core/settings/advice.ts'
 import { draftFrom, settingsFrom } from '../core/settings/draft.ts'
 import type { FileContent } from '../core/settings/files.ts'
-import { formatPath, valueAt, wholeFile } from '../core/settings/problem.ts'
-import type { Settings } from '../core/settings.ts'
+import { formatPath, mostProblems, type Path, valueAt, wholeFile } from '../core/settings/problem.ts'
+import type { Destination, Settings } from '../core/settings.ts'
+import { placeOfFile } from './config-file/directories.ts'
+import { withoutFiles } from './config-file/exclude.ts'
 import {
   besides,
   type Environment,
@@ -29,6 +32,10 @@ export interface Loaded {
   readonly settings: Settings
   /** What was read for it: tells its files and directories, and later whether any of them is different. */
   readonly look: Look
+  /** What is wrong with files of `destinationsFrom` that are left out; none: all are in use. */
+  readonly problems: readonly Problem[]
+  /** The destination that each file of `destinationsFrom` had when it was last good. */
+  readonly byFile: ReadonlyMap<string, Destination>
 }
 
 export type LoadResult =
@@ -40,45 +47,91 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
   return `${file}:${line}:${column}: ${path}: ${message} (${hint})`
 }
 
-/** Reads a configuration with all files that it names. Everything that is wrong is told at once; never rejects for it. */
-export async function loadConfigFile(path: string, env: Environment): Promise<LoadResult> {
+/**
+ * Reads a configuration with all files that it names. Everything that is wrong is told at once; never rejects for it. A file of
+ * `destinationsFrom` that cannot be used is left out; `before`: what was loaded last, for the destination that it had then.
+ */
+export async function loadConfigFile(path: string, env: Environment, before?: Loaded): Promise<LoadResult> {
   const look = createLook()
   const gathered = await gather(look, path, env)
   if (gathered.input === undefined) return refused(gathered.problems, gathered.files, look)
-  const substituted = gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const)
-  const draft = draftFrom(gathered.input, new Map(substituted))
+  const substituted = new Map(
+    gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const),
+  )
+  const draft = draftFrom(gathered.input, substituted)
   const contents = new Map<string, FileContent>()
   for (const { name } of draft.files) {
-    if (!contents.has(name)) contents.set(name, await look.text(besides(path, name)))
+    const place = placeOfFile(name, gathered.directories, each => besides(path, each))
+    if (!contents.has(name)) contents.set(name, await look.text(...place))
   }
   const result = settingsFrom(draft, contents)
   const found = result.kind === 'refused' ? result.problems.map(gathered.locate) : []
   const problems = [...gathered.problems, ...found.filter(problem => !toldAlready(problem, gathered))]
-  return result.kind === 'refused' || problems.length > 0
-    ? refused(problems, gathered.files, look)
-    : { kind: 'loaded', settings: result.settings, look }
+  if (result.kind === 'accepted' && problems.length === 0)
+    return {
+      kind: 'loaded',
+      settings: result.settings,
+      look,
+      problems: [],
+      byFile: byFileOf(gathered, result.settings),
+    }
+
+  const unusable = new Set(problems.map(({ file }) => file))
+  if (unusable.has(path)) return refused(problems, gathered.files, look)
+  const reduced = withoutFiles(gathered, unusable, before?.byFile ?? new Map())
+  const rest = settingsFrom(draftFrom(reduced.input, substituted), contents)
+  if (rest.kind === 'refused')
+    return refused([...problems, ...rest.problems.map(gathered.locate)], gathered.files, look)
+  const destinations = rest.settings.destinations.map(each => reduced.standIns.get(each.id) ?? each)
+  const settings = { ...rest.settings, destinations, excluded: reduced.excluded }
+  const byFile = new Map([
+    ...[...(before?.byFile ?? [])].filter(([file]) => unusable.has(file)),
+    ...[...byFileOf(gathered, settings)].filter(([file]) => !unusable.has(file)),
+  ])
+  return { kind: 'loaded', settings, look, problems: told(problems, gathered.files), byFile }
+}
+
+/** The destination of each file of `destinationsFrom`. */
+function byFileOf({ parts }: Gathered, { destinations }: Settings): ReadonlyMap<string, Destination> {
+  const byId = new Map<unknown, Destination>(destinations.map(destination => [destination.id, destination]))
+  return new Map(
+    parts.flatMap(({ file, value }) => {
+      const destination = byId.get(valueAt(value, ['id']))
+      return destination === undefined ? [] : [[file, destination] as const]
+    }),
+  )
 }
 
 /** What could not be read is no second time missing. */
 function toldAlready({ at }: LocatedProblem, { problems, input }: Gathered): boolean {
-  return problems.some(form => startsWith(at, form.at) && valueAt(input, form.at) === undefined)
+  return problems.some(
+    form => startsWith(at, form.at) && (isSameId(at, form.at) || valueAt(input, form.at) === undefined),
+  )
 }
+
+/** Of two directories with one id both are told; that one of them is the second says no more. */
+const isSameId = (at: Path, other: Path): boolean =>
+  at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)
 
 /** In the order of the files and of their lines. */
 function refused(problems: readonly LocatedProblem[], files: readonly string[], look: Look): LoadResult {
-  const sorted = problems.toSorted(
-    (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
+  return { kind: 'refused', look, problems: told(problems, files) }
+}
+
+/** Problems as they are shown: the first ones, without keys that may be secrets. */
+function told(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
+  const orderOf = new Map(files.map((file, index) => [file, index]))
+  const order = ({ file }: LocatedProblem): number => orderOf.get(file) ?? -1
+  const sorted = problems.toSorted((a, b) => order(a) - order(b) || a.line - b.line || a.column - b.column)
+  const shown = sorted.slice(0, mostProblems).map(
+    ({ file, line, column, path, message, hint }): Problem => ({
+      ...{ file, line, column, message, hint },
+      path: formatPath(tellable(path)) || wholeFile,
+    }),
   )
-  return {
-    kind: 'refused',
-    look,
-    problems: sorted.map(({ file, line, column, path, message, hint }) => ({
-      file,
-      line,
-      column,
-      path: formatPath(path) || wholeFile,
-      message,
-      hint,
-    })),
-  }
+  const next = sorted[mostProblems]
+  if (next === undefined) return shown
+  const { file, line, column } = next
+  const message = `${sorted.length - mostProblems} more problems follow`
+  return [...shown, { ...{ file, line, column, message }, path: wholeFile, hint: 'mend those above first' }]
 }

@@ -1,5 +1,6 @@
+import { canonicalFault } from '../core/delivery/canonical.ts'
 import type { Event, EventOrigin } from '../core/message/event.ts'
-import { type MessageType, messageTypes } from '../core/message/message.ts'
+import type { MessageType } from '../core/message/message.ts'
 import type { Decoded } from '../core/ports.ts'
 import { type EpochMs, epochMs, type JsonText } from '../core/units.ts'
 
@@ -67,45 +68,35 @@ function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] 
  * text it has: `normaliseEvent` checks it. Without a message id it gets `''`, without times `receivedAt`.
  */
 export function eventOf(record: EventRecord, receivedAt: EpochMs): Decoded {
-  const fault = record.canonical ? faultOf(record) : undefined
-  if (fault !== undefined) return { kind: 'undecodable', detail: `marked as canonical, but ${fault}` }
   const received = record.receivedAt === null ? receivedAt : epochMs(record.receivedAt)
-  return {
-    kind: 'event',
-    event: {
-      sourceId: record.sourceId,
-      destinationId: record.destinationId ?? undefined,
-      receivedAt: received,
-      canonical: record.canonical,
-      origin: record.canonical ? originOf(record) : undefined,
-      message: {
-        type: record.type as MessageType,
-        messageId: record.messageId ?? '',
-        userId: record.userId ?? undefined,
-        anonymousId: record.anonymousId ?? undefined,
-        groupId: record.groupId ?? undefined,
-        previousId: record.previousId ?? undefined,
-        event: record.event ?? undefined,
-        name: record.name ?? undefined,
-        category: record.category ?? undefined,
-        timestamp: record.timestamp === null ? received : epochMs(record.timestamp),
-        properties: (record.properties ?? undefined) as JsonText | undefined,
-        traits: (record.traits ?? undefined) as JsonText | undefined,
-        context: (record.context ?? undefined) as JsonText | undefined,
-        integrations: (record.integrations ?? undefined) as JsonText | undefined,
-      },
+  const event: Event = {
+    sourceId: record.sourceId,
+    destinationId: record.destinationId ?? undefined,
+    receivedAt: received,
+    canonical: record.canonical,
+    origin: record.canonical ? originOf(record) : undefined,
+    message: {
+      type: record.type as MessageType,
+      messageId: record.messageId ?? '',
+      userId: record.userId ?? undefined,
+      anonymousId: record.anonymousId ?? undefined,
+      groupId: record.groupId ?? undefined,
+      previousId: record.previousId ?? undefined,
+      event: record.event ?? undefined,
+      name: record.name ?? undefined,
+      category: record.category ?? undefined,
+      timestamp: record.timestamp === null ? received : epochMs(record.timestamp),
+      properties: (record.properties ?? undefined) as JsonText | undefined,
+      traits: (record.traits ?? undefined) as JsonText | undefined,
+      context: (record.context ?? undefined) as JsonText | undefined,
+      integrations: (record.integrations ?? undefined) as JsonText | undefined,
     },
   }
-}
-
-/** What no writer of ours would have written: the record came from a newer version, or from somebody who is not us. */
-function faultOf({ type, messageId, timestamp, origin }: EventRecord): string | undefined {
-  if (!messageTypes.some(known => known === type)) return `'${type.slice(0, 40)}' is no type of message`
-  if (messageId === null || messageId === '') return 'it has no message id'
-  if (timestamp === null) return 'it has no timestamp'
-  if (origin !== null && origin.kind !== 'audience' && origin.kind !== 'deletion')
-    return `'${origin.kind.slice(0, 40)}' is no origin`
-  return undefined
+  if (!record.canonical) return { kind: 'event', event }
+  const fault = record.timestamp === null ? 'it has no timestamp' : canonicalFault(event)
+  return fault === undefined
+    ? { kind: 'event', event }
+    : { kind: 'undecodable', detail: `marked as canonical, but ${fault}` }
 }
 
 function originOf({ origin }: EventRecord): EventOrigin | undefined {

@@ -1,5 +1,6 @@
 import pino from 'pino'
 import { loggable, withoutPaths } from '../core/log-text.ts'
+import type { AuditLog } from '../core/operator-api.ts'
 import type { Logger } from '../core/ports.ts'
 import { logLevels } from '../core/settings/schema.ts'
 
@@ -25,7 +26,17 @@ function createIsoTime(): () => string {
 
 /** JSON lines on stderr: stdout belongs to what a command prints. What has no name of ours, and all but the origin of URLs, is withheld. */
 export function createLogger(level: LogLevel): LeveledLogger {
-  return pino(
+  return createPino(level) as unknown as LeveledLogger
+}
+
+/** Lines with `"audit":true` beside those of the log. Its level is its own: no setting switches it off. */
+export function createAuditLog(): AuditLog {
+  const log = createPino('info')
+  return fields => log.info({ audit: true, ...fields }, 'audit')
+}
+
+const createPino = (level: LogLevel) =>
+  pino(
     {
       level,
       base: null,
@@ -39,5 +50,4 @@ export function createLogger(level: LogLevel): LeveledLogger {
       },
     },
     pino.destination({ fd: 2, sync: true }),
-  ) as unknown as LeveledLogger
-}
+  )

@@ -1,3 +1,5 @@
+import { Agent } from 'node:https'
+import { rootCertificates } from 'node:tls'
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import avsc from 'avsc'
 import type { Settings } from '../core/settings.ts'
@@ -47,7 +49,7 @@ type Rest = Record<'registered' | 'register' | 'compatible' | 'config' | 'update
 
 export function createRegistry(settings: Settings['registry'], limitMs = timeLimitMs): Registry {
   const url = settings.url.replace(/\/+$/, '')
-  const client = createClient(url, settings.auth, limitMs)
+  const client = createClient(url, settings, limitMs)
   // The client's own methods know neither version numbers nor compatibility; the REST calls behind them do.
   const rest: Rest = client['api'].Subject
 
@@ -115,11 +117,13 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
   }
 }
 
-function createClient(url: string, auth: Settings['registry']['auth'], limitMs: number): SchemaRegistry {
+function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: number): SchemaRegistry {
+  const isTls = /^https:/i.test(url)
   return new SchemaRegistry(
     {
       host: url,
       clientId: 'hookline',
+      ...(isTls && ca !== undefined && { agent: new Agent({ ca: [...rootCertificates, ca] }) }),
       ...(auth && { auth: { username: auth.username.reveal(), password: auth.password.reveal() } }),
       retry: { retries: 2, initialRetryTimeInSecs: 0.1 },
       middlewares: [

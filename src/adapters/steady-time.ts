@@ -1,4 +1,5 @@
 import { type EpochMs, epochMs } from '../core/units.ts'
+import type { AppendReading } from './kafka/append-reading.ts'
 
 /** What a machine says of time, in milliseconds. */
 export interface TimeSources {
@@ -11,21 +12,70 @@ export interface TimeSources {
 }
 
 export interface SteadyTime {
+  /** The brokers' time, as far as they have told it; else the machine's. */
   now(): EpochMs
-  /** How far the machine's clock has been set since this began, and not followed; milliseconds, 0: not at all. */
+  /** How far the machine's clock is ahead of `now`; milliseconds, 0: it is followed. */
   offset(): number
+  /** Takes in what a broker says of its time. */
+  learn(reading: AppendReading): void
+  /** When a broker last said so, in monotonic milliseconds. */
+  learnedAt(): number
 }
 
 /** What a clock is adjusted by in small steps, and how much slower or faster it is made for that, is followed. */
 const leastStepMs = 1_000
 const steepest = 0.001
+/** Clocks that are kept by a time server differ by less: so far the machine's own, which is smooth, is good enough. */
+const toleratedSkewMs = 500
+/** One broker of three whose clock is wrong is outvoted. */
+const readingsKept = 5
 
 /**
- * The time of day as it was at the start, gone on evenly: retries are durations, and a clock that somebody sets by an hour would make them an
- * hour early, or an hour late. What is adjusted smoothly is followed, and so is the time that the machine was suspended; a step is not, until
- * it is taken back or the process starts anew.
+ * The time of day that the processes of an installation share: that of the brokers, by which records are appended. The machine's clock at the
+ * start, gone on evenly, fills in between their answers: retries are durations, and a clock that somebody sets by an hour would make them an
+ * hour early or late. What is adjusted smoothly is followed, and so is the time that the machine was suspended; a step is not.
  */
-export function createSteadyTime({ wall, monotonic, uptime }: TimeSources): SteadyTime {
+export function createSteadyTime(sources: TimeSources): SteadyTime {
+  const { wall, monotonic } = sources
+  const machine = createMachineTime(sources)
+  /** How far the brokers are ahead of the machine's time. */
+  let skew = 0
+  /** The smallest and largest skew that each of the last readings allows. */
+  let learnedAt = Number.NEGATIVE_INFINITY
+  const readings: { readonly least: number; readonly largest: number }[] = []
+
+  function learn({ sentAt, answeredAt, appended }: AppendReading): void {
+    const at = monotonic()
+    const now = machine.now()
+    // A millisecond of theirs may just be over.
+    const range = { least: appended - (now - at + answeredAt), largest: appended + 1 - (now - at + sentAt) }
+    learnedAt = answeredAt
+    readings.push(range)
+    if (readings.length > readingsKept) readings.shift()
+    const wanted = median(readings.map(({ least, largest }) => Math.min(Math.max(skew, least), largest)))
+    if (Math.abs(wanted - skew) > toleratedSkewMs) skew = wanted
+  }
+
+  const now = (): EpochMs => epochMs(Math.floor(machine.now() + skew))
+
+  return {
+    now,
+    learn,
+    learnedAt: () => learnedAt,
+    offset() {
+      const time = now()
+      const off = wall() - time
+      return machine.isFollowed() && skew === 0 ? 0 : Math.round(off)
+    },
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[(values.length - 1) >> 1] ?? 0
+}
+
+/** The machine's time of day as it was at the start, gone on evenly. */
+function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
   /** Of what the wall clock, and the uptime, are ahead of the monotonic clock. */
   let ahead = wall() - monotonic()
   let suspended = uptime() - monotonic()
@@ -54,15 +104,31 @@ export function createSteadyTime({ wall, monotonic, uptime }: TimeSources): Stea
   }
 
   return {
-    now() {
+    now(): number {
       const seen = wall()
       const elapsed = monotonic()
       look(seen, elapsed)
-      return epochMs(ignored === 0 ? seen : Math.floor(elapsed + ahead))
+      return ignored === 0 ? seen : elapsed + ahead
     },
-    offset() {
+    isFollowed(): boolean {
       look(wall(), monotonic())
-      return Math.round(ignored)
+      return ignored === 0
     },
+  }
+}
+
+/**
+ * Milliseconds that only ever grow and go on while the machine is suspended. Suspension shows as a jump of the wall clock, whether the machine
+ * slept by itself or was paused from outside; so does a clock that is set ahead, which is counted too: for leases more is the safe side.
+ */
+export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
+  let ahead = wall() - monotonic()
+  let skipped = 0
+  return () => {
+    const elapsed = monotonic()
+    const jump = wall() - elapsed - ahead
+    ahead += jump
+    if (jump > leastStepMs) skipped += jump
+    return elapsed + skipped
   }
 }

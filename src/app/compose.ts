@@ -3,6 +3,7 @@ import { createOpsServer } from '../adapters/http/ops.ts'
 import { createMetrics } from '../adapters/metrics.ts'
 import { allHealth, type ConfigurationFile, configurationHealth, type Health } from '../core/health.ts'
 import type { Metrics } from '../core/metrics.ts'
+import type { AuditLog } from '../core/operator-api.ts'
 import type { Logger } from '../core/ports.ts'
 import type { ServiceName } from '../core/services.ts'
 import type { Settings } from '../core/settings.ts'
@@ -18,6 +19,7 @@ interface Deps {
   readonly settings: Settings
   readonly services: ReadonlySet<ServiceName>
   readonly logger: Logger
+  readonly audit: AuditLog
   /** The process cannot go on: it must exit with 1. */
   readonly onFatal: (error: Error) => void
 }
@@ -26,6 +28,8 @@ interface Deps {
 export interface Addresses {
   /** Undefined: no collector runs in it. */
   readonly collector: string | undefined
+  /** Undefined: no collector runs in it, or no operator key is configured. */
+  readonly operator: string | undefined
   readonly ops: string
 }
 
@@ -46,7 +50,7 @@ export interface Composition {
 }
 
 export function compose(deps: Deps): Composition {
-  const { settings, services, onFatal } = deps
+  const { settings, services, audit, onFatal } = deps
   const { metrics, ...exposition } = createMetrics()
   const logger = counted(deps.logger, metrics)
   const lifecycle = new Lifecycle(logger)
@@ -73,14 +77,14 @@ export function compose(deps: Deps): Composition {
     await lifecycle.start({ name: 'ops server', start: async () => (ops = await server.start()), stop: server.stop })
     const watch = createClockWatch({ clock: systemClock, offset: systemTime.offset, logger })
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
-    const surroundings = { settings, live: () => live, lifecycle, metrics, logger, onFatal }
+    const surroundings = { settings, live: () => live, lifecycle, metrics, logger, audit, onFatal }
     const foundation = await layFoundation(surroundings, services)
     if (services.has('dispatcher')) running.set('dispatcher', await startDispatcher(foundation))
     if (services.has('audiences')) running.set('audiences', await startAudiences(foundation))
     // Last: it lets requests in, and at the stop it is the first to let none in any more.
     const collector = services.has('collector') ? await startCollector(foundation) : undefined
     if (collector !== undefined) running.set('collector', collector)
-    return { collector: collector?.url, ops }
+    return { collector: collector?.url, operator: collector?.operatorUrl, ops }
   }
 
   return {

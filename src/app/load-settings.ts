@@ -2,6 +2,7 @@ import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-f
 import { broker, httpUrl } from '../core/settings/fields.ts'
 import type { Settings } from '../core/settings.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
+import { printable } from './printable.ts'
 
 /** The file of `--config`, else of HOOKLINE_CONFIG. @throws UsageError when neither is given. */
 export function configPath(options: { readonly config?: string }, io: CommandIo): string {
@@ -20,7 +21,9 @@ export async function loadSettings(options: { readonly config?: string }, io: Co
 
 /** The settings as the file has them. @throws as `loadSettings` */
 export async function readSettings(options: { readonly config?: string }, io: CommandIo): Promise<Settings> {
-  return (await readConfiguration(options, io)).settings
+  const { settings, problems } = await readConfiguration(options, io)
+  for (const problem of problems) io.stderr.write(`hookline: excluded: ${printable(formatProblem(problem))}\n`)
+  return settings
 }
 
 /** The same, with what was read for them. @throws as `loadSettings` */

@@ -1,7 +1,8 @@
 import type { watchConfigFile } from '../adapters/config-file/watch.ts'
-import { formatProblem } from '../adapters/config-file.ts'
+import { formatProblem, type Problem } from '../adapters/config-file.ts'
 import type { LeveledLogger } from '../adapters/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
+import type { Logger } from '../core/ports.ts'
 import type { Composition } from './compose.ts'
 
 type Reloaded = Pick<Composition, 'apply' | 'noteFile'> & {
@@ -12,7 +13,7 @@ type Reloaded = Pick<Composition, 'apply' | 'noteFile'> & {
 export function reloading(
   { apply, noteFile, metrics }: Reloaded,
   logger: LeveledLogger,
-): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onRefused'> {
+): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onExcluded' | 'onRefused'> {
   const { configReloads, configReloadOk } = metrics
   return {
     // Also when a refused file was put back as it had been, so that nothing is to be taken over.
@@ -20,6 +21,7 @@ export function reloading(
       configReloadOk.set({}, 1)
       noteFile({ kind: 'accepted', needRestart })
     },
+    onExcluded: problems => logExcluded(problems, logger),
     onChange(settings, change) {
       apply(settings)
       if (change.live.includes('log')) logger.level = settings.log.level
@@ -34,4 +36,12 @@ export function reloading(
       logger.error({ problems: problems.map(formatProblem) }, 'configuration refused; the last good one stays')
     },
   }
+}
+
+/** Files of `destinationsFrom` that cannot be used, at the start or after a change. */
+export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
+  logger.error(
+    { problems: problems.map(formatProblem) },
+    'files of destinationsFrom excluded; everything else is in use',
+  )
 }

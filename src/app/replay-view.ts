@@ -79,5 +79,9 @@ const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> =
     `not in the configuration: ${destinations}; configured again, they can be put back`,
   disabled: destinations =>
     `switched off, so that they would be dropped: ${destinations}; with enabled: true they can be put back`,
+  not_connected: destinations =>
+    `their source is not connected to their destination any more: ${destinations}; with --even-disconnected they are replayed all the same`,
+  truncated: () =>
+    'too large for the dead-letter topic, which has only their first 64 KiB; their ORIGIN in hookline dead-letters is the place of the whole record',
   unreadable: () => 'their headers do not tell what they were; see: hookline dead-letters --json',
 }

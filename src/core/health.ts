@@ -13,41 +13,57 @@ export interface Health {
   readonly ready: readonly Check[]
 }
 
-export interface DispatcherVitals {
+/** How the consumers of a group, or of several, get on with the brokers. */
+export interface ConsumerVitals {
   readonly phase: 'joining' | 'joined' | 'stopping'
-  /** Milliseconds since the consumer heard least of the broker last heard of it. */
+  /** Milliseconds since a broker last answered the consumer that has waited longest. */
   readonly silenceMs: number
-  /** Milliseconds since the record that has been open longest was taken up; 0 when none is. */
+  /** Milliseconds since the least active consumer last heard of a broker or tried to reach one. */
+  readonly inactivityMs: number
+}
+
+export interface DispatcherVitals extends ConsumerVitals {
+  /** Whether the groups confirm that the partitions are this process's: without it no attempt starts. */
+  readonly isConfirmed: boolean
+  /** Milliseconds since the oldest open record was admitted; 0 when none is open. */
   readonly oldestOpenMs: number
+  /** Milliseconds since a call to a webhook last ended. */
+  readonly sinceCallEndMs: number
+  /** Whether a partition waits for the schema registry. */
+  readonly isSchemaMissing: boolean
   readonly unwritableTopics: readonly string[]
   /** What is known of deleted users: how old it is, and whether that is recent enough. */
   readonly marks: { readonly isCurrent: boolean; readonly ageMs: number }
 }
 
-/** A consumer hears of the broker every 0.5 s, or fails to; this long without either, its loop is stuck. */
+/**
+ * A consumer hears of the broker every 0.5 s. While no broker can be reached it dials again within 15 s: a connection is tried
+ * for 5 s, a request for 10 s. After this long without either its loop is stuck.
+ */
+const inactivityLimitMs = 60_000
+/** A process that no broker has answered for this long is not ready. */
 const silenceLimitMs = 60_000
-/** Far beyond any attempt (5 s) and any wait in memory (10 s): what is open so long is lost track of. */
-const openRecordLimitMs = 15 * 60_000
+/** Far beyond any attempt (5 s) and any wait in memory (10 s): a process with open records ends calls more often than that. */
+const stallLimitMs = 15 * 60_000
 
 export function dispatcherHealth(vitals: DispatcherVitals): Health {
-  const { phase, silenceMs, oldestOpenMs, unwritableTopics, marks } = vitals
+  const { oldestOpenMs, sinceCallEndMs, unwritableTopics, marks } = vitals
   const isWritable = unwritableTopics.length === 0
+  const stalledMs = Math.min(oldestOpenMs, sinceCallEndMs)
+  const awaited = awaitedBy(vitals)
   return {
     live: [
-      {
-        name: 'consumers',
-        ok: silenceMs < silenceLimitMs,
-        detail: `heard of the broker ${Math.round(silenceMs)} ms ago`,
-      },
-      // Records wait for an unwritable topic as they should: a restart would not help them.
+      activityCheck('consumers', vitals),
       {
         name: 'progress',
-        ok: oldestOpenMs < openRecordLimitMs || !isWritable,
-        detail: `oldest open record ${Math.round(oldestOpenMs)} ms`,
+        ok: stalledMs < stallLimitMs || awaited.length > 0,
+        detail: `oldest open record ${Math.round(oldestOpenMs)} ms, ${
+          awaited.length > 0 ? `waits for ${awaited.join(', ')}` : `no call has ended for ${Math.round(stalledMs)} ms`
+        }`,
       },
     ],
     ready: [
-      { name: 'groups', ok: phase === 'joined', detail: phase },
+      groupCheck('groups', vitals),
       {
         name: 'topics',
         ok: isWritable,
@@ -66,28 +82,41 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
   }
 }
 
-export interface AudiencesVitals {
-  readonly phase: 'joining' | 'joined' | 'stopping'
-  /** Milliseconds since the consumer last heard of the broker. */
-  readonly silenceMs: number
+/** What open records wait for outside of the process: a restart would not bring it. */
+const awaitedBy = ({ isConfirmed, isSchemaMissing, unwritableTopics, marks }: DispatcherVitals): readonly string[] => [
+  ...(isConfirmed ? [] : ['the group coordinator']),
+  ...(isSchemaMissing ? ['the schema registry'] : []),
+  ...(marks.isCurrent ? [] : ['the suppression list']),
+  ...unwritableTopics,
+]
+
+/** A consumer that cannot reach a broker tries again by itself; one that does nothing is stuck. */
+const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check => ({
+  name,
+  ok: inactivityMs < inactivityLimitMs,
+  detail: `heard of a broker or tried to reach one ${Math.round(inactivityMs)} ms ago`,
+})
+
+function groupCheck(name: string, { phase, silenceMs }: ConsumerVitals): Check {
+  const isSilent = phase === 'joined' && silenceMs >= silenceLimitMs
+  const detail = isSilent ? `no broker has answered for ${Math.round(silenceMs)} ms` : phase
+  return { name, ok: phase === 'joined' && !isSilent, detail }
+}
+
+export interface AudiencesVitals extends ConsumerVitals {
   /** Partitions that are ours, and how many of them have their memberships. */
   readonly partitions: number
   readonly restored: number
   readonly unwritableTopics: readonly string[]
 }
 
-export function audiencesHealth({ phase, silenceMs, partitions, restored, unwritableTopics }: AudiencesVitals): Health {
+export function audiencesHealth(vitals: AudiencesVitals): Health {
+  const { partitions, restored, unwritableTopics } = vitals
   const isWritable = unwritableTopics.length === 0
   return {
-    live: [
-      {
-        name: 'audience consumer',
-        ok: silenceMs < silenceLimitMs,
-        detail: `heard of the broker ${Math.round(silenceMs)} ms ago`,
-      },
-    ],
+    live: [activityCheck('audience consumer', vitals)],
     ready: [
-      { name: 'audience group', ok: phase === 'joined', detail: phase },
+      groupCheck('audience group', vitals),
       { name: 'memberships', ok: restored === partitions, detail: `${restored} of ${partitions} partitions restored` },
       {
         name: 'audience topics',

@@ -38,6 +38,7 @@ const names = [
   // How much and how long.
   ...[
     'records',
+    'stale',
     'messages',
     'users',
     'received',
@@ -50,6 +51,8 @@ const names = [
     'open',
   ],
   ...['nextAttemptInMs', 'elapsedMs', 'lastedMs', 'waitedMs', 'retryInMs', 'tookMs', 'ageMs', 'silenceMs', 'seconds'],
+  // Of the audit log.
+  ...['audit', 'key', 'role', 'action', 'requestId', 'result', 'lines'],
   // Of traces.
   ...['traceId', 'spans'],
   // Of the Kafka library.
@@ -96,13 +99,12 @@ function withOrigins(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value as object).map(([name, each]) => [name, withOrigins(each)]))
 }
 
-const urls = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#@"'<>]*@)?([^\s/?#"'<>]*)([/?#][^\s"'<>]*)?/gi
+/** From the `://` on: to look for the beginning of a scheme would take time quadratic in the length of `a+a+a+…`. */
+const urls = /:\/\/(?:[^\s/?#@"'<>]*@)?([^\s/?#"'<>]*)([/?#][^\s"'<>]*)?/g
 
 /** A text with no more of each URL than where it goes to: credentials, path and query may be secrets. */
 export function withoutPaths(text: string): string {
-  return hasUrl(text)
-    ? text.replace(urls, (_, scheme: string, host: string, rest?: string) => scheme + host + (rest ? '/…' : ''))
-    : text
+  return hasUrl(text) ? text.replace(urls, (_, host: string, rest?: string) => `://${host}${rest ? '/…' : ''}`) : text
 }
 
 const hasUrl = (text: string): boolean => text.includes('://')

@@ -1,9 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { SyncId, SyncMode } from './audience/sync.ts'
 import type { DeletionState, DeletionStatus } from './deletion/status.ts'
 import type { TraceContext } from './trace/tracer.ts'
 import type { Refusal } from './tracking-api.ts'
-import type { Secret } from './units.ts'
 
 /** The list of a sync did not come to its end. Thrown by `SyncRequest.lines`. */
 export class UploadCutShort extends Error {
@@ -30,14 +28,12 @@ export type SyncAnswer =
 
 export type DeletionAnswer =
   /** All of it is acknowledged. */
-  { readonly kind: 'accepted'; readonly id: string; readonly status: DeletionState } | Refusal
+  { readonly kind: 'accepted'; readonly id: string; readonly status: DeletionState; readonly users: number } | Refusal
 
 export type DeletionFound = { readonly kind: 'found'; readonly status: DeletionStatus } | Refusal
 
 /** What stands behind the routes of the operator API. */
 export interface OperatorApi {
-  /** Takes as long whatever the key is. */
-  isOperatorKey(key: string): boolean
   /** `input`: a deletion request as it was parsed from JSON. `trace`: what its delete messages are a part of. */
   deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer>
   findDeletion(id: string): Promise<DeletionFound>
@@ -46,9 +42,5 @@ export interface OperatorApi {
   sync(request: SyncRequest): Promise<SyncAnswer>
 }
 
-/** Compares digests: neither the length of a key nor how much of it is right shows in the time it takes. */
-export function createKeyCheck(key: Secret): (given: string) => boolean {
-  const digestOf = (text: string): Buffer => Buffer.from(hash('sha256', text), 'hex')
-  const right = digestOf(key.reveal())
-  return given => timingSafeEqual(digestOf(given), right)
-}
+/** Writes one line for each change that an operator makes, at every log level. */
+export type AuditLog = (fields: object) => void

@@ -7,10 +7,12 @@ export type Cancel = () => void
 
 /** The only source of time and chance. */
 export interface Clock {
-  /** Wall clock; may jump. */
+  /** The brokers' time, as far as they have told it; may jump. */
   now(): EpochMs
   /** Milliseconds that only ever grow: for deadlines and measurements. */
   monotonic(): number
+  /** The same, but goes on while the machine is suspended: for what may be another's by then. */
+  boottime(): number
   after(delay: DurationMs, run: () => void): Cancel
   /** Runs when all that has come in by now has been looked at: in this turn of the event loop, before it waits again. */
   soon(run: () => void): Cancel
@@ -60,6 +62,17 @@ export interface LogRecord extends TopicPartition {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
+  /** Instead of key, value and headers: a batch that unpacks to more than we hold. The offset is its last one. */
+  readonly oversizedBatch?: OversizedBatch
+}
+
+/** A compressed batch that was not unpacked. */
+export interface OversizedBatch {
+  readonly firstOffset: number
+  /** Compressed, in bytes. */
+  readonly length: number
+  /** The first 64 KiB of it, compressed. */
+  readonly bytes: Buffer
 }
 
 /**
@@ -110,13 +123,12 @@ export interface LogConsumer {
   seek(partition: TopicPartition, offset: number): void
   /** Commits what is done, leaves the group. The caller has drained before. */
   stop(): Promise<void>
-  /**
-   * Whether the group has confirmed within the last seconds that we are its member. If not, others may own what was ours, and nothing may be
-   * started: so a process that was frozen sends nothing when it wakes before it knows. Cheap.
-   */
+  /** Whether the group confirmed in the last seconds that we are a member: if not, as after a freeze, nothing may start. Cheap. */
   isConfirmed(): boolean
   /** Milliseconds since the consumer last heard of the broker (fetch or heartbeat), on the monotonic clock. */
   silence(): DurationMs
+  /** Milliseconds since it last heard of a broker or tried to reach one: while brokers are away it is active, not stuck. */
+  inactivity(): DurationMs
 }
 
 export interface OutgoingRecord {
@@ -130,8 +142,11 @@ export interface OutgoingRecord {
 }
 
 export interface LogProducer {
-  /** Queues a record; `onAck` is called once, without error only when all in-sync replicas have it. */
-  append(topic: string, record: OutgoingRecord, onAck: (error: Error | undefined) => void): void
+  /**
+   * Queues a record; `onAck` is called once, without error only when all in-sync replicas have it. `offset`: the record's own, where the
+   * broker says it. `MESSAGE_TOO_LARGE` is about this record, not about its batch.
+   */
+  append(topic: string, record: OutgoingRecord, onAck: (error: Error | undefined, offset?: number) => void): void
   /** Sends what is queued; resolves when everything appended before is answered. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -146,7 +161,12 @@ export interface TopicReader {
 /** The same for single partitions. */
 export interface PartitionReader {
   /** Key and value of a record are to be copied by whoever keeps them: they are views of all that was fetched at once. */
-  readPartition(partition: TopicPartition, onRecord: (record: LogRecord) => void | Promise<void>): Promise<number>
+  readPartition(
+    partition: TopicPartition,
+    onRecord: (record: LogRecord) => void | Promise<void>,
+    /** The first offset to read; absent: the beginning. */
+    from?: number,
+  ): Promise<number>
   /** The offset behind all that is committed in it. */
   endOf(partition: TopicPartition): Promise<number>
 }
@@ -162,7 +182,7 @@ export interface LogPositions {
 export interface TopicFollowerHandlers {
   /** In order within each partition. Must return at once and must not throw. */
   onRecord(record: LogRecord): void
-  /** Every record that was acknowledged before `asOf`, in monotonic milliseconds, has been handed over. Told about twice a second. */
+  /** Every record that was acknowledged before `asOf`, of the clock's `boottime`, has been handed over. Told about twice a second. */
   onCurrent(asOf: number): void
 }
 

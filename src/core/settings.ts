@@ -9,10 +9,12 @@ type Immutable<T> = T extends string | number | boolean | undefined | Secret
 export interface Webhook {
   /** Its id, else its position: the label in metrics and logs, which never show a URL. */
   readonly label: string
-  readonly url: string
+  /** A `Secret` when it comes from a file. */
+  readonly url: string | Secret
   /** First 8 hex digits of the URL's SHA-256: how a parked delivery remembers a webhook that refused it. */
   readonly urlHash: string
-  readonly headers: Readonly<Record<string, string>>
+  /** A value that comes from a file is a `Secret`. */
+  readonly headers: Readonly<Record<string, string | Secret>>
   /** Whether it is told of the trace. Nobody is unless this says so. */
   readonly traceHeaders: boolean
 }
@@ -28,12 +30,33 @@ export interface Destination {
   readonly secrets: readonly Secret[]
   /** 1 to 5 (A8). */
   readonly webhooks: readonly Webhook[]
+  /** Its file in `destinationsFrom` cannot be used: it is `paused`, without webhooks, until that is mended. */
+  readonly isHeld?: true
+  /** What this destination has in place of the installation's settings. */
+  readonly policy?: DestinationPolicy
+}
+
+export interface DestinationPolicy {
+  /** Undefined: as `payload.standardWebhooks`. */
+  readonly standardWebhooks?: boolean | undefined
 }
 
 export interface Source {
   readonly id: string
-  readonly writeKey: Secret
+  /** One to three: each one lets messages in. */
+  readonly writeKeys: readonly Secret[]
 }
+
+/** Who may use the operator API. */
+export interface OperatorKey {
+  readonly name: string
+  readonly role: OperatorRole
+  /** Two during a rotation; both are accepted. */
+  readonly secrets: readonly Secret[]
+}
+
+/** `read`: GET requests. `operate`: every request. */
+export type OperatorRole = Configuration['operator']['keys'][number]['role']
 
 export interface ListenAddress {
   readonly host: string
@@ -69,6 +92,13 @@ export interface TracesSettings {
   readonly sample: number
 }
 
+/** Files of `destinationsFrom` that cannot be used. */
+export interface ExcludedFiles {
+  readonly files: number
+  /** Those of them whose destination is not known, not even by its id. */
+  readonly unnamed: number
+}
+
 /** The configuration, checked and with every file that it names read in. */
 export interface Settings {
   readonly kafka: {
@@ -81,15 +111,28 @@ export interface Settings {
     readonly sasl: (Credentials & { readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512' }) | undefined
   }
   readonly topics: Immutable<Configuration['topics']>
-  readonly registry: { readonly url: string; readonly auth: Credentials | undefined }
+  readonly registry: {
+    readonly url: string
+    readonly auth: Credentials | undefined
+    /** PEM text trusted in addition to the public roots. */
+    readonly ca?: string | undefined
+  }
   readonly collector: {
     readonly listen: ListenAddress
-    /** Undefined: no operator API. */
+    /** Deprecated. Undefined: no operator API on the collector's listener. */
     readonly operatorKey: Secret | undefined
     readonly maxBodyBytes: number
     /** Messages a second; undefined: no limit. */
     readonly ratePerSource: number | undefined
+    /** Undefined: the address of a client is that of its connection. */
+    readonly clientAddressHeader: string | undefined
+    readonly connectionsPerAddress: number
+    /** Undefined: half of what sources with a key hold. */
+    readonly bodyBytesPerAddress: number | undefined
   }
+  readonly operator: { readonly keys: readonly OperatorKey[] }
+  /** Undefined: no key is configured, so the operator API has no listener of its own. */
+  readonly operatorListen: ListenAddress | undefined
   readonly ops: { readonly listen: ListenAddress }
   readonly log: Immutable<Configuration['log']>
   readonly network: NetworkSettings
@@ -97,6 +140,8 @@ export interface Settings {
   readonly payload: PayloadSettings
   readonly sources: readonly Source[]
   readonly destinations: readonly Destination[]
+  /** Absent: every file of `destinationsFrom` is in use. */
+  readonly excluded?: ExcludedFiles
   readonly audiences: Immutable<Configuration['audiences']>
   /** Undefined: no heartbeats. */
   readonly canary: CanarySettings | undefined

@@ -6,7 +6,15 @@ import { type DurationMs, durationMs, formatDuration } from './units.ts'
 export interface TopicDrift {
   /** `*`: all of them. */
   readonly topic: string
-  readonly kind: 'missing' | 'partitions' | 'cleanup' | 'retention' | 'replication' | 'in_sync' | 'timestamps'
+  readonly kind:
+    | 'missing'
+    | 'partitions'
+    | 'cleanup'
+    | 'retention'
+    | 'replication'
+    | 'in_sync'
+    | 'timestamps'
+    | 'record_size'
   /** `error`: deliveries can be lost or go astray. `note`: works, and is worth knowing. */
   readonly severity: 'error' | 'note'
   /** One line: what is so, and what it means. */
@@ -23,6 +31,8 @@ export function topicDrift(
   window: DurationMs,
 ): readonly TopicDrift[] {
   const byName = new Map(found.map(topic => [topic.name, topic]))
+  const events = specs.find(({ name, partitionsAs }) => name === partitionsAs)?.name ?? ''
+  const largestEvent = Number(byName.get(events)?.config['max.message.bytes'] ?? 0)
   const drifts = specs.flatMap(spec => {
     const topic = byName.get(spec.name)
     if (topic === undefined) return [drift(spec, 'missing', 'error', 'does not exist')]
@@ -32,6 +42,7 @@ export function topicDrift(
       ...retentionDrift(spec, topic, window),
       ...replicationDrift(spec, topic),
       ...configDrift(spec, topic),
+      ...recordSizeDrift(spec, topic, largestEvent),
     ]
   })
   return specs.some(({ replicationFactor }) => replicationFactor === 1) ? [developmentNote, ...drifts] : drifts
@@ -116,4 +127,17 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
   if (timestamps !== undefined && timestamps !== wanted['message.timestamp.type'])
     drifts.push(drift(spec, 'timestamps', 'note', `has message.timestamp.type ${timestamps}: producers' clocks count`))
   return drifts
+}
+
+/** Our headers on a copy, with room to spare. */
+const copyOverheadBytes = 64 * 1024
+
+/** A copy that does not fit into a retry topic becomes a dead letter, and one that does not fit there loses its end. */
+function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestEvent: number): TopicDrift[] {
+  const is = config['max.message.bytes']
+  if (spec.maxRecordBytes === undefined || is === undefined) return []
+  const needed = Math.max(spec.maxRecordBytes, largestEvent + copyOverheadBytes)
+  if (Number(is) >= needed) return []
+  const detail = `has max.message.bytes ${is}, needs ${needed}: copies are longer than their records`
+  return [drift(spec, 'record_size', 'note', detail)]
 }

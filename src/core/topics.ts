@@ -61,6 +61,10 @@ export interface TopicSpec {
   readonly replicationFactor: number
   readonly cleanup: 'delete' | 'compact' | 'compact,delete'
   readonly retention: DurationMs | undefined
+  /** For this long the cleaner leaves every record of a compacted topic; undefined: it may take one at any time. */
+  readonly compactionLag: DurationMs | undefined
+  /** The largest batch that it takes, in bytes; undefined: the broker's default, a mebibyte. */
+  readonly maxRecordBytes: number | undefined
   /** The topic that it has as many partitions as: records keep theirs on their way, or as many processes share both; undefined: stands alone. */
   readonly partitionsAs: string | undefined
   /** Those that do not start without it. */
@@ -68,6 +72,11 @@ export interface TopicSpec {
 }
 
 const day = 24 * 3_600_000
+/** A record that should not have been written is noticed within minutes, and what it hides must still be there to be written again. */
+const compactionLag = durationMs(6 * 3_600_000)
+
+/** Of copies: twice the broker's default, for they are longer than their records by our headers. */
+const maxRecordBytes = 2 * 1024 * 1024
 
 /** Every topic that the services of an installation need; of the attempts only with `delivery.attemptsTopic`. */
 export function topicSpecs(
@@ -79,25 +88,35 @@ export function topicSpecs(
   const { partitions, replicationFactor } = topics
   const spec = (
     name: string,
-    { cleanup = 'delete', days, partitionsAs, usedBy }: Partial<TopicSpec> & { days?: number; usedBy: ServiceName[] },
+    {
+      cleanup = 'delete',
+      days,
+      partitionsAs,
+      compactionLag,
+      maxRecordBytes,
+      usedBy,
+    }: Partial<TopicSpec> & { days?: number; usedBy: ServiceName[] },
   ): TopicSpec => ({
-    ...{ name, partitions, replicationFactor, cleanup, partitionsAs, usedBy },
+    ...{ name, partitions, replicationFactor, cleanup, partitionsAs, compactionLag, maxRecordBytes, usedBy },
     retention: days === undefined ? undefined : durationMs(days * day),
   })
   return [
     spec(names.events, { days: 7, partitionsAs: names.events, usedBy: ['collector', 'dispatcher', 'audiences'] }),
     ...tiersOf(schedule).map(tier =>
-      spec(names.retry(tier), { days: 3, partitionsAs: names.events, usedBy: ['dispatcher'] }),
+      spec(names.retry(tier), { days: 3, partitionsAs: names.events, maxRecordBytes, usedBy: ['dispatcher'] }),
     ),
-    spec(names.deadLetter, { cleanup: 'compact,delete', days: 30, usedBy: ['dispatcher', 'audiences'] }),
+    spec(names.deadLetter, {
+      ...{ cleanup: 'compact,delete', days: 30, maxRecordBytes },
+      usedBy: ['dispatcher', 'audiences'],
+    }),
     spec(names.rejected, { days: 3, usedBy: ['collector'] }),
     spec(names.audienceInput, {
       ...{ days: 7, partitionsAs: names.events },
       usedBy: ['collector', 'dispatcher', 'audiences'],
     }),
-    spec(names.memberships, { cleanup: 'compact', partitionsAs: names.events, usedBy: ['audiences'] }),
-    spec(names.suppressions, { cleanup: 'compact', usedBy: ['collector', 'dispatcher', 'audiences'] }),
-    spec(names.deletions, { cleanup: 'compact', usedBy: ['collector', 'dispatcher'] }),
+    spec(names.memberships, { cleanup: 'compact', compactionLag, partitionsAs: names.events, usedBy: ['audiences'] }),
+    spec(names.suppressions, { cleanup: 'compact', compactionLag, usedBy: ['collector', 'dispatcher', 'audiences'] }),
+    spec(names.deletions, { cleanup: 'compact,delete', days: 90, usedBy: ['collector', 'dispatcher'] }),
     ...(attemptsTopic ? [spec(names.attempts, { days: 1, usedBy: ['dispatcher'] })] : []),
   ]
 }
@@ -107,6 +126,8 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
   return {
     'cleanup.policy': spec.cleanup,
     ...(spec.retention !== undefined && { 'retention.ms': String(spec.retention) }),
+    ...(spec.compactionLag !== undefined && { 'min.compaction.lag.ms': String(spec.compactionLag) }),
+    ...(spec.maxRecordBytes !== undefined && { 'max.message.bytes': String(spec.maxRecordBytes) }),
     // Delays, retention and the time received count from here, not from what a producer's clock says.
     'message.timestamp.type': 'LogAppendTime',
     // With three replicas a record that was acknowledged survives the loss of a broker.
@@ -118,4 +139,27 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
 export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescription[]): TopicSpec {
   const partitions = existing.find(({ name }) => name === spec.partitionsAs)?.partitions ?? spec.partitions
   return { ...spec, partitions }
+}
+
+/** Kafka deletes whole segments: a record lasts beyond the retention for as long as its segment was written to, by default a week. */
+const usualSegmentMs = 7 * day
+
+/**
+ * How long after a message was received it may still be delivered: a dead letter is replayed just before it is gone, and its copy waits in
+ * the events topic or a retry topic. By the retention that the topics have, and at least by that of their specs.
+ */
+export function receivedLasts(
+  names: TopicNames,
+  specs: readonly TopicSpec[],
+  found: readonly TopicDescription[],
+): DurationMs {
+  const lifeOf = ({ name, retention = durationMs(0) }: TopicSpec): number => {
+    const { 'retention.ms': kept = '0', 'segment.ms': segment = '0' } = found.find(it => it.name === name)?.config ?? {}
+    if (Number(kept) < 0) return Number.POSITIVE_INFINITY
+    return Math.max(Number(kept), retention) + Math.max(Number(segment), usualSegmentMs)
+  }
+  const longest = (is: (name: string) => boolean): number =>
+    Math.max(0, ...specs.filter(({ name }) => is(name)).map(lifeOf))
+  const waiting = longest(name => name === names.events || names.tierOf(name) !== undefined)
+  return durationMs(longest(name => name === names.deadLetter) + waiting)
 }

@@ -1,3 +1,4 @@
+import type { BodyOwner } from './collector/body-budget.ts'
 import type { CallType, RejectionCode } from './message/message.ts'
 import type { TraceContext } from './trace/tracer.ts'
 import type { EpochMs } from './units.ts'
@@ -38,6 +39,7 @@ export const refusalStatus = {
   unknown_source: 400,
   invalid_write_key: 401,
   invalid_operator_key: 401,
+  forbidden: 403,
   not_found: 404,
   unknown_audience: 404,
   method_not_allowed: 405,
@@ -70,15 +72,34 @@ export type TrackingAnswer =
   /** Every accepted message is acknowledged by all in-sync replicas. */
   { readonly kind: 'accepted'; readonly rejected: readonly RejectedMessage[] } | Refusal
 
+/** Whether the source with a write key may send at present. */
+export type Admission = { readonly kind: 'admitted'; readonly sourceId: string } | Refusal
+
+/** The memory of one request body, from its first byte until the request is answered. */
+export interface BodyMemory {
+  /** False: there is no room, and the request has to be refused `unavailable`. */
+  take(bytes: number): boolean
+  /** The source of the body has become known. False: as for `take`. */
+  assign(sourceId: string): boolean
+  /** The body is complete: it is not evicted any more. */
+  received(): void
+  /** Gives all of it back. */
+  release(): void
+}
+
 /** What stands behind the routes of the tracking API. */
 export interface TrackingApi {
   accept(request: TrackingRequest): Promise<TrackingAnswer>
   /** Whether a source has this write key: what SDKs ask for their settings with. */
   isWriteKey(key: string): boolean
+  /** Judges a sender by its key before the body is read: what is refused then costs little. */
+  admit(key: string): Admission
   /**
-   * Takes `bytes` of memory for a body that is being read, for the time until `accept` has answered: false when that much is
-   * not to be had, and the request has to be refused `unavailable` before it is read on. Give back what was taken with `release`.
+   * Opens the memory of a body: in the share of its source, or, while that is not known, of its client address. `onEvicted`: others
+   * need that memory more, and the request has to be refused `unavailable`.
    */
+  openBody(owner: BodyOwner, onEvicted: () => void): BodyMemory
+  /** Takes `bytes` of memory for a request of an operator, until `release`: false when there is no room. */
   reserve(bytes: number): boolean
   release(bytes: number): void
 }

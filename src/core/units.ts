@@ -52,6 +52,9 @@ export class Secret {
   }
 }
 
+/** The text of a value that is a secret only where it comes from a file. */
+export const revealed = (value: string | Secret): string => (value instanceof Secret ? value.reveal() : value)
+
 /** Ends a switch over a closed set; reaching it is a bug. */
 export function assertNever(value: never): never {
   throw new TypeError(`unexpected value: ${JSON.stringify(value)}`)

@@ -57,7 +57,9 @@ describe('bad input on the events topic', () => {
       const record = byOffset.get(offset)
       expect(record?.headers).toMatchObject({ reason, outcomes, trace: 'kept', 'origin-topic': pipeline.topics.events })
       expect(record?.value).toEqual(value ?? Buffer.alloc(0))
-      expect(record?.key?.toString()).toBe(`-/${pipeline.topics.events}/0/${offset}/0`)
+      expect(record?.key?.toString()).toBe(
+        `-/${pipeline.topics.events}/0/${offset}/${record?.headers['origin-timestamp']}/0`,
+      )
     })
     const metrics = await service.metrics()
     expect(metrics.get('hookline_dead_letters_total{destination="-",reason="undecodable"}')).toBe(4)

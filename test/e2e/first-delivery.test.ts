@@ -24,16 +24,17 @@ const hasCurl = spawnSync('curl', ['--version']).error === undefined
 
 const children = new Set<ChildProcess>()
 let directory: string
-let ports: { collector: number; ops: number; sink: number }
+let ports: { collector: number; ops: number; sink: number; operator: number }
 let env: NodeJS.ProcessEnv
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hookline-tutorial-'))
-  const first = await freePorts(3)
-  ports = { collector: first, ops: first + 1, sink: first + 2 }
+  const first = await freePorts(4)
+  ports = { collector: first, ops: first + 1, sink: first + 2, operator: first + 3 }
   const config = readFileSync(join(checkout, 'deploy/local/hookline.yaml'), 'utf8')
     .replace('127.0.0.1:8080', `127.0.0.1:${ports.collector}`)
     .replace('127.0.0.1:9464', `127.0.0.1:${ports.ops}`)
+    .replace('127.0.0.1:8090', `127.0.0.1:${ports.operator}`)
     .replace('127.0.0.1:9090', `127.0.0.1:${ports.sink}`)
     .replace('prefix: hookline', `prefix: tutorial-${randomUUID().slice(0, 8)}`)
     .replace('schedule: [10s,', 'schedule: [1s,')

@@ -19,8 +19,7 @@ afterEach(() => {
 
 /** A session lasts 6 s; what a process leaves behind belongs to others soon after. */
 const recoveryMs = 10_000
-const noneTwice: Limits = { duplicates: 'none', recoveryMs }
-const onlyOfVictims: Limits = { duplicates: 'of_victims', recoveryMs }
+const noneTwice: Limits = { duplicates: 0, recoveryMs, latestMs: 60_000 }
 const withoutPause: Limits = { ...noneTwice, pauseMs: 1_000 }
 
 /** Ends the load. All that was sent has come, and the sender knows it; all of it is committed; no commit has ever gone back or ahead. */
@@ -82,7 +81,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       }
       await expectWhole(fleet)
       const injected = kills.map(kill => suffered(fleet.observed, kill))
-      const findings = findingsOf(fleet.observed, onlyOfVictims, injected)
+      const findings = findingsOf(fleet.observed, noneTwice, injected)
       expect(findings.failures).toEqual([])
       const twice = fleet.receiver.duplicates()
       const ofKills = kills.flatMap(kill =>
@@ -119,7 +118,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
         isBy(sleeper)(each) && each.at > wokenAt && (sent.get(each.id) ?? 0) < frozenAt
       const others: Observed = { sent, seen: seen.filter(each => !ended(each)) }
       const stop = suffered(others, { what: 'SIGSTOP', name: sleeper.name, at: frozenAt, healedAt: wokenAt })
-      const findings = findingsOf(others, onlyOfVictims, [stop])
+      const findings = findingsOf(others, noneTwice, [stop])
       expect(findings.failures).toEqual([])
       expect(firstAfter(fleet, wokenAt, isBy(sleeper))).toBeDefined()
       const slept = `${Math.round(wokenAt - frozenAt)} ms`

@@ -18,7 +18,10 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
     )
     const service = await pipeline.run()
     const [event] = trackEvents(1)
-    const golden = goldenPayloads.filter(({ name }) => name.startsWith('default/'))
+    // A `delete` counts for a known request only: e2e/deletions.test.ts has it.
+    const golden = goldenPayloads.filter(
+      ({ name, message }) => name.startsWith('default/') && message.type !== 'delete',
+    )
     await pipeline.send(golden.map(({ name, message }) => ({ ...event!, message: { ...message, messageId: name } })))
     await ledger.untilDelivered(golden.length)
 

@@ -17,8 +17,8 @@ describe('a retry topic that does not take records', () => {
     )
     const admin = closing(await createAdminClient())
     const retry = `${pipeline.topics.events.replace('.events', '')}.retry.1s`
-    await admin.setTopicConfig(retry, { 'max.message.bytes': '10' })
     const service = await pipeline.run()
+    await admin.deleteTopic(retry)
     // Few enough that no breaker opens.
     const count = 8
     await pipeline.send(trackEvents(count))
@@ -33,7 +33,7 @@ describe('a retry topic that does not take records', () => {
     expect(await admin.committed(pipeline.topics.dispatcherGroup, pipeline.topics.events)).toBe(0)
     expect((await service.ask('/livez')).status).toBe(200)
 
-    await admin.setTopicConfig(retry, {})
+    await pipeline.command('topics', 'apply')
     await ledger.untilDelivered(count)
     await until(async () => ((await service.ask('/readyz')).status === 200 ? true : undefined))
     await until(async () =>

@@ -21,6 +21,7 @@ describe('memberships on a compacted topic', () => {
       'cleanup.policy': 'compact',
       'segment.ms': '100',
       'min.cleanable.dirty.ratio': '0.01',
+      'min.compaction.lag.ms': '0',
       'max.compaction.lag.ms': '1000',
       'delete.retention.ms': '0',
     })

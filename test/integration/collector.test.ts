@@ -25,13 +25,17 @@ async function collectorOn({ topics, codec }: Pipeline) {
   const producer = createProducer({ kafka, clock, logger: silent })
   closing({ close: () => producer.stop() })
   const counts = new Map<string, number>()
-  const keys = createSourceKeys([{ id: 'web', writeKey: new Secret('web-key') }])
+  const keys = createSourceKeys([{ id: 'web', writeKeys: [new Secret('web-key')] }])
   const service = createCollectorService({
     ...{ producer, codec, clock, topics, metrics: countingMetrics(counts), logger: silent },
     marks: new MarkIndex(),
     sources: () => keys,
     ratePerSource: undefined,
-    memory: { bodies: mebibyte, records: 16 * mebibyte },
+    memory: {
+      bodies: { authenticated: mebibyte, keyless: mebibyte, perAddress: mebibyte },
+      operators: mebibyte,
+      records: 16 * mebibyte,
+    },
   })
   const accept = (body: string, given: Partial<TrackingRequest> = {}) =>
     service.accept({

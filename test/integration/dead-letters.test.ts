@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { deadLetterRecord, firstCarried } from '../../src/core/delivery/carried.ts'
+import { firstCarried } from '../../src/core/delivery/carried.ts'
+import { deadLetterRecord } from '../../src/core/delivery/dead-letter-record.ts'
 import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
 import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
@@ -68,7 +69,7 @@ describe('dead letters on a real broker', () => {
     expect(all.err).toBe('3 dead letters: http_4xx 1, retries_exhausted 1, tls_untrusted 1\n')
     // The last writing counts: it is the newest now.
     expect(all.listed.at(-1)).toMatchObject({
-      key: `crm/${pipeline.topics.events}/${event(0).partition}/${event(0).offset}/0`,
+      key: `crm/${pipeline.topics.events}/${event(0).partition}/${event(0).offset}/${event(0).timestamp}/0`,
       destination: 'crm',
       reason: 'http_4xx',
       outcomes: ['http_4xx', 'http_5xx'],

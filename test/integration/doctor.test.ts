@@ -28,11 +28,17 @@ it('looks at a whole installation: what is well, what will not be for long, what
   await gone.close()
   const endpoints = { good, soonOver, expired, untrusted, gone }
   const destinations = Object.entries(endpoints).map(([id, { url }]) => ({
-    ...{ id, sources: ['web'], sharedSecret: 'secret-of-ours', webhooks: [{ url: url('/hook?key=secret-of-theirs') }] },
+    ...{
+      id,
+      sources: ['web'],
+      sharedSecret: `secret-of-ours-at-${id}`,
+      webhooks: [{ url: url('/hook?key=secret-of-theirs') }],
+    },
   }))
   const pipeline = closing(
     await startPipeline({
       network: { allow: ['127.0.0.0/8'], caFile: `${folder}/ca.pem` },
+      sources: [{ id: 'web', writeKey: 'a-key-of-the-source' }],
       destinations: [
         ...destinations,
         { id: 'inside', sources: ['web'], webhooks: [{ url: 'https://localhost.localhost:22222/' }] },

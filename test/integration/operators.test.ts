@@ -17,7 +17,7 @@ beforeAll(async () => {
   receiver = await AudienceReceiver.started()
   const named = (name: string, more = {}) => ({ name, destinations: ['crm'], ...more })
   pipeline = await startPipeline({
-    collector: { listen: '127.0.0.1:0', operatorKey: 'operator-key' },
+    operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: 'operator-key' }] },
     destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
     audiences: {
       emitPerSecond: 100_000,
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const headers = { authorization: 'Bearer operator-key' }
 async function api(path: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
-  const response = await fetch(`${service.collector}${path}`, { ...init, headers })
+  const response = await fetch(`${service.operator}${path}`, { ...init, headers })
   return { status: response.status, ...((await response.json()) as object) }
 }
 const syncPath = (name: string): string => `/v1/audiences/${encodeURIComponent(name)}/syncs`
@@ -88,7 +88,7 @@ describe('audiences over HTTP', () => {
     const ends = async () =>
       (await pipeline.read(pipeline.topics.audienceInput)).filter(({ key }) => key === null).length
     const before = await ends()
-    const cut = request(`${service.collector}${syncPath(name)}`, { method: 'POST', headers })
+    const cut = request(`${service.operator}${syncPath(name)}`, { method: 'POST', headers })
     cut.on('error', () => undefined).write('c-1\nc-3\nc-4')
     await untilTold({ 'c-3': true })
     cut.destroy()
@@ -114,7 +114,7 @@ describe('audiences over HTTP', () => {
       const collector = await pipeline.run({}, ['--services', 'collector'])
       const resident = async () => (await collector.metrics()).get('process_resident_memory_bytes') as number
       const before = await resident()
-      const sending = request(`${collector.collector}${syncPath('Large')}`, { method: 'POST', headers })
+      const sending = request(`${collector.operator}${syncPath('Large')}`, { method: 'POST', headers })
       const answered = new Promise<string>((resolve, reject) => {
         sending.on('error', reject).on('response', async response => {
           let text = ''

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { deadLetterRecord, firstCarried, parseCarried } from '../../src/core/delivery/carried.ts'
+import { firstCarried, parseCarried } from '../../src/core/delivery/carried.ts'
+import { deadLetterRecord } from '../../src/core/delivery/dead-letter-record.ts'
 import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { runCommand } from '../support/command-io.ts'

@@ -98,7 +98,7 @@ it('what a sync and a deletion lead to can be followed, to each call', async () 
   const ledger = closing(await Ledger.started())
   const pipeline = closing(
     await startPipeline({
-      collector: { listen: '127.0.0.1:0', operatorKey: 'operator-key' },
+      operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: 'operator-key' }] },
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
       audiences: { list: [{ name: 'Shoppers', destinations: ['crm'] }] },
       traces: { endpoint: receiver.url, sample: 0 },
@@ -107,7 +107,7 @@ it('what a sync and a deletion lead to can be followed, to each call', async () 
   const service = await pipeline.run()
   const ask = async (path: string, digit: string, body: string): Promise<void> => {
     const headers = { authorization: 'Bearer operator-key', traceparent: traceparent(digit) }
-    const response = await fetch(`${service.collector}${path}`, { method: 'POST', headers, body })
+    const response = await fetch(`${service.operator}${path}`, { method: 'POST', headers, body })
     expect(response.status).toBe(202)
     await response.text()
   }

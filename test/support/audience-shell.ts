@@ -31,6 +31,9 @@ interface Work {
   readonly writes: Iterator<void>
 }
 
+/** A record of the memberships topic. A tombstone is 'null', and has the position of its header. */
+type Entry = readonly [key: string, record: string, position?: number]
+
 /**
  * The audience service of one partition, without Kafka: many inputs are under way at once, each makes its writes one by one, and between any
  * two of them it can die. What survives is the input log, the memberships topic and the last commit.
@@ -38,7 +41,7 @@ interface Work {
 export class AudienceShell {
   readonly input: { readonly input: AudienceInput; readonly at: EpochMs }[] = []
   readonly #deps: Deps
-  #topic: (readonly [key: string, record: string])[] = []
+  #topic: Entry[] = []
   #committed = { offset: 0, ahead: new Set<number>() }
   #partition: AudiencePartition
   #next = 0
@@ -83,7 +86,7 @@ export class AudienceShell {
 
   /** Dies, and another one takes over; the cleaner may have been at the topic. */
   crash({ isCompacted }: { isCompacted: boolean }): void {
-    if (isCompacted) this.#topic = [...new Map(this.#topic)].filter(([, record]) => record !== 'null')
+    if (isCompacted) this.#topic = this.#last()
     this.#underWay = []
     this.#done.clear()
     for (const offset of this.#committed.ahead) this.#done.add(offset)
@@ -94,12 +97,16 @@ export class AudienceShell {
 
   /** Memberships that a compacted topic keeps, by their keys. */
   kept(): ReadonlyMap<string, MembershipRecord> {
-    const last = [...new Map(this.#topic)].filter(([, record]) => record !== 'null')
-    return new Map(last.map(([key, record]) => [key, JSON.parse(record) as MembershipRecord]))
+    return new Map(this.#last().map(([key, record]) => [key, JSON.parse(record) as MembershipRecord]))
   }
 
   get members(): number {
     return this.#partition.size().members
+  }
+
+  #last(): Entry[] {
+    const last = new Map(this.#topic.map(entry => [entry[0], entry]))
+    return [...last.values()].filter(([, record]) => record !== 'null')
   }
 
   #restored(): AudiencePartition {
@@ -110,9 +117,10 @@ export class AudienceShell {
       stops: about => marks.stops(about, now()),
       inputEnd: this.input.length,
     })
-    for (const [key, record] of this.#topic) {
-      const value = JSON.parse(record) as MembershipRecord | null
-      if (!partition.restore(key, value ?? undefined)) throw new Error(`not restored: ${key} ${record}`)
+    for (const [key, record, position] of this.#topic) {
+      const value = (JSON.parse(record) as MembershipRecord | null) ?? undefined
+      if (partition.records.restore({ key, value, position: value?.position ?? position }) === 'unreadable')
+        throw new Error(`not restored: ${key} ${record}`)
     }
     return partition
   }
@@ -146,7 +154,7 @@ export class AudienceShell {
         yield
       }
       const record = change.state === undefined ? null : toMembershipRecord(change.state)
-      this.#topic.push([membershipKey(change.key), JSON.stringify(record)])
+      this.#topic.push([membershipKey(change.key), JSON.stringify(record), change.position])
     }
     yield
   }

@@ -23,7 +23,7 @@ import { whileAlive } from './while-alive.ts'
 interface Write {
   readonly topic: string
   readonly record: OutgoingRecord
-  readonly onAck: (error: Error | undefined) => void
+  readonly onAck: Parameters<LogProducer['append']>[2]
 }
 
 /** How the dispatcher reports an identify; `silent`: not at all. */
@@ -193,9 +193,9 @@ export class AudiencesHarness {
       onAck(new Error('held back'))
       return true
     }
-    const answer = (error: Error | undefined): void => {
+    const answer: Write['onAck'] = (error, offset) => {
       if (error === undefined) this.#count(topic, record)
-      if (!this.isDead) onAck(error)
+      if (!this.isDead) onAck(error, offset)
     }
     this.log.producer().append(topic, record, answer)
     return true

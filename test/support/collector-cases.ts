@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
 import { systemClock } from '../../src/adapters/clock.ts'
 import type { ProblemCode } from '../../src/adapters/http/answers.ts'
 import type { HttpLimits } from '../../src/adapters/http/limits.ts'
+import { createOperatorGate } from '../../src/adapters/http/operator-gate.ts'
 import { createTrackingServer } from '../../src/adapters/http/tracking-api.ts'
 import { createMetrics } from '../../src/adapters/metrics.ts'
 import type { OperatorApi } from '../../src/core/operator-api.ts'
@@ -11,6 +12,7 @@ import type { TrackingApi, TrackingRequest } from '../../src/core/tracking-api.t
 import { durationMs } from '../../src/core/units.ts'
 import { post } from './http-bytes.ts'
 import { expectAsDocumented } from './openapi.ts'
+import { findOperatorKey } from './scripted-operator-api.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 import { silent } from './silent-logger.ts'
 import { connect, type Wire, type WireAnswer } from './wire.ts'
@@ -67,7 +69,7 @@ export const raw = (
 ): RawCase => ({ name, send: [send].flat() as Sent[], answers: [answers].flat() as ExpectedAnswer[], ...more })
 
 interface Options {
-  /** Absent: no operator key is configured. */
+  /** Behind the deprecated operator API on this listener; absent: it is off. */
   readonly operator?: OperatorApi
   readonly maxBodyBytes?: number
   /** The last call is over at once, if nothing else is said. */
@@ -77,6 +79,7 @@ interface Options {
   readonly host?: string
   readonly tracer?: Tracer | undefined
   readonly clock?: Clock
+  readonly clientAddressHeader?: string
 }
 
 /** The HTTP side of the collector before an API, on a free port. */
@@ -89,20 +92,23 @@ export async function startCollector(
     logger = silent,
     clock = systemClock,
     tracer,
+    clientAddressHeader,
     ...listen
   }: Options = {},
 ) {
   const { metrics, text } = createMetrics()
+  const gate = createOperatorGate({ findKey: () => findOperatorKey, clock })
   const server = createTrackingServer({
     listen: { host: '127.0.0.1', port: 0, ...listen },
     api,
-    operator,
+    operator: operator && { api: operator, gate, audit: () => {} },
     maxBodyBytes,
     limits: { lastCall: durationMs(1), ...limits },
     clock,
     logger,
     metrics,
     tracer,
+    clientAddressHeader,
   })
   const url = await server.start()
   return {
@@ -170,7 +176,9 @@ function requestLines(send: readonly Sent[]): readonly string[] {
 
 export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void {
   const { status, code, body, headers, close = false, method } = expected
-  const { date, 'content-length': length, ...others } = answer.headers
+  const { date, 'content-length': length, 'x-request-id': requestId, ...others } = answer.headers
+  // Of the operator API only, for the audit log.
+  if (requestId !== undefined) expect(requestId).toMatch(/^[0-9a-f-]{36}$/)
   expect([answer.status, codeOf(answer)]).toEqual([status, method === 'HEAD' ? undefined : code])
   if (method !== 'HEAD') expect(length ?? '0').toBe(String(Buffer.byteLength(answer.body)))
   if (code !== undefined) expectProblem(answer, code)

@@ -31,8 +31,8 @@ export class CollectorHarness {
   readonly marks = new MarkIndex()
   readonly service: CollectorService
   sources: SourceKeys = createSourceKeys([
-    { id: 'web', writeKey: new Secret('web-key') },
-    { id: 'app', writeKey: new Secret('app-key') },
+    { id: 'web', writeKeys: [new Secret('web-key')] },
+    { id: 'app', writeKeys: [new Secret('app-key')] },
   ])
 
   constructor({
@@ -59,7 +59,12 @@ export class CollectorHarness {
       sources: () => this.sources,
       ratePerSource,
       tracer,
-      memory: { bodies: 1_000, records: 1_000_000, ...memory },
+      memory: {
+        bodies: { authenticated: 1_000, keyless: 100, perAddress: 10_000 },
+        operators: 1_000,
+        records: 1_000_000,
+        ...memory,
+      },
     })
     this.service.listening()
   }
@@ -86,8 +91,11 @@ export class CollectorHarness {
   /** The same, answered at once by Kafka. */
   async answered(body: unknown, given: Partial<TrackingRequest> = {}): Promise<TrackingAnswer | undefined> {
     const box = this.request(body, given)
-    await this.settle()
-    this.producer.answer()
+    // A long one takes many turns of the event loop.
+    for (let turns = 0; turns < 1_000 && box.answer === undefined; turns += 1) {
+      await this.settle()
+      this.producer.answer()
+    }
     await this.settle()
     return box.answer
   }

@@ -76,12 +76,15 @@ export async function installed(text: Content): Promise<InstalledConfiguration> 
     'secrets/user': 'hookline\n',
     'secrets/password': 'web-key',
     'secrets/operator': 'operator-key',
+    'secrets/ada': 'key-of-ada',
+    'secrets/ada-new': 'new-key-of-ada',
     'secrets/web': 'web-key\n',
     'secrets/new': 'new-secret\n',
     'secrets/old': 'old-secret\n',
     '../secrets/web-write-key': 'web-key\n',
     'destinations.d/10-billing.json': accepted('destinations.d/10-billing.json'),
     'destinations.d/20-erp.yml': accepted('destinations.d/20-erp.yml'),
+    'destinations.d/secrets/new': 'new-secret\n',
     'destinations.d/README.md': accepted('destinations.d/README.md'),
   }
   const folder = join(await configFolder({ 'config/hookline.yaml': text }), 'config')

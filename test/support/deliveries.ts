@@ -47,7 +47,7 @@ export const destinationOf = (given: Partial<Destination> = {}): Destination => 
   ...given,
 })
 
-export const sourceOf = (id: string): Source => ({ id, writeKey: new Secret(`key of ${id}`) })
+export const sourceOf = (id: string): Source => ({ id, writeKeys: [new Secret(`key of ${id}`)] })
 
 export const messageOf = (given: Partial<Message> = {}): Message => ({
   type: 'track',

@@ -127,7 +127,7 @@ export class DispatcherHarness {
         topics: this.topics,
         delivery: settings,
         routing: () =>
-          createRouting({ sources: [{ id: 'web', writeKey: new Secret('key') }], destinations: this.destinations }),
+          createRouting({ sources: [{ id: 'web', writeKeys: [new Secret('key')] }], destinations: this.destinations }),
         payload: () => ({
           userAgent: 'Hookline',
           messageIdHeader: true,
@@ -175,7 +175,11 @@ export class DispatcherHarness {
       origin: undefined,
       ...event,
     }
-    this.log.write(this.topics.events, this.codec.encode(whole), event.message.userId ?? null, headers)
+    const { origin, receivedAt, message } = whole
+    // As a deletion does: without its mark a delete is forged.
+    if (origin?.kind === 'deletion' && message.userId !== undefined)
+      this.mark(message.userId, { source: whole.sourceId, deletedAt: receivedAt, isSuppressed: false })
+    this.log.write(this.topics.events, this.codec.encode(whole), message.userId ?? null, headers)
   }
 
   /** Lets time pass; everything that follows from it happens. */

@@ -1,4 +1,4 @@
-import { parseDoneAhead } from '../../src/core/delivery/done-ahead.ts'
+import { parseCommit } from '../../src/core/delivery/commit-state.ts'
 import { type Findings, type Injected, judge, type Limits } from '../chaos/verdict.ts'
 import type { Seen } from './deliveries-seen.ts'
 import type { CommittedPosition } from './kafka-admin.ts'
@@ -15,7 +15,7 @@ export const idAt = (partition: number, offset: number): string => `${partition}
 
 /** Which offsets a commit says are done. */
 function isDoneBy({ offset: committed, metadata }: CommittedPosition): (offset: number) => boolean {
-  const ahead = parseDoneAhead(committed, metadata)
+  const ahead = parseCommit(committed, metadata).done
   return offset => offset < committed || ahead.has(offset)
 }
 
@@ -48,7 +48,7 @@ function doneFrom(from: number, commits: readonly CommittedPosition[]): number[]
   const done = new Set<number>()
   for (const { offset: committed, metadata } of commits) {
     for (let offset = Math.max(0, from); offset < committed; offset++) done.add(offset)
-    for (const offset of parseDoneAhead(committed, metadata)) done.add(offset)
+    for (const offset of parseCommit(committed, metadata).done) done.add(offset)
   }
   return [...done]
 }

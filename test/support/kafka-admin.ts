@@ -15,6 +15,7 @@ export interface AdminClient {
   positions(groupId: string, topic: string): Promise<readonly CommittedPosition[]>
   /** Who has which partition of the topic; undefined while the group rebalances. */
   members(groupId: string, topic: string): Promise<ReadonlyMap<string, readonly number[]> | undefined>
+  deleteTopic(topic: string): Promise<void>
   /** As retention does: all records of these partitions are gone. */
   deleteRecords(topic: string, partitions: readonly number[]): Promise<void>
   close(): Promise<void>
@@ -40,6 +41,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
         return (isSet && own.length === configEntries.length) || undefined
       })
     },
+    deleteTopic: topic => admin.deleteTopics({ topics: [topic] }),
     committed: async (groupId, topic) => {
       const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] })
       return (offsets?.partitions ?? []).reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0)

@@ -4,6 +4,8 @@ import { type EpochMs, epochMs } from '../../src/core/units.ts'
 /** Time that moves only when it is told to. */
 export class ManualClock implements Clock {
   #now: number
+  #wallAhead = 0
+  #suspended = 0
   #ids = 0
   #timers: { at: number; run: () => void }[] = []
   readonly #startedAt: number
@@ -14,11 +16,26 @@ export class ManualClock implements Clock {
   }
 
   now(): EpochMs {
-    return epochMs(this.#now)
+    return epochMs(this.#now + this.#wallAhead)
+  }
+
+  /** Somebody sets the wall clock: it is so much further ahead, or behind. */
+  step(ms: number): void {
+    this.#wallAhead += ms
   }
 
   monotonic(): number {
     return this.#now - this.#startedAt
+  }
+
+  boottime(): number {
+    return this.monotonic() + this.#suspended
+  }
+
+  /** The machine is suspended for so long: its timers and its monotonic clock stand still. */
+  suspend(ms: number): void {
+    this.#suspended += ms
+    this.#wallAhead += ms
   }
 
   after(delay: number, run: () => void): () => void {

@@ -6,6 +6,7 @@ import type {
   LogProducer,
   LogRecord,
   OutgoingRecord,
+  OversizedBatch,
   PartitionReader,
   Position,
   RecordHeaders,
@@ -24,6 +25,8 @@ export class MemoryLog {
   readonly #followers = new Set<MemoryFollower>()
   readonly #answers: (() => void)[] = []
   readonly unwritable = new Set<string>()
+  /** The largest value that a topic takes, where it is not any. */
+  readonly maxBytes = new Map<string, number>()
   readonly #clock: Clock
   readonly #partitions: number
 
@@ -45,16 +48,27 @@ export class MemoryLog {
   }
 
   /** In a partition of its own choice. */
-  writeTo(partition: number, topic: string, value: Buffer | null, headers: RecordHeaders = {}): void {
-    this.#append(topic, { key: null, value, headers, partition })
+  writeTo(
+    partition: number,
+    topic: string,
+    value: Buffer | null,
+    headers: RecordHeaders = {},
+    key: string | null = null,
+  ): void {
+    this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers, partition })
+  }
+
+  /** What a consumer makes of a batch that unpacks to more than it holds. */
+  writeOversized(topic: string, oversizedBatch: OversizedBatch): void {
+    this.#append(topic, { key: null, value: null, headers: {} }, oversizedBatch)
   }
 
   /** Up to the ends as of the call; of a compacted topic the last record of each key, without those that are null. */
   reader({ isCompacted = false } = {}): PartitionReader {
     const logOf = (topic: string, partition: number): readonly LogRecord[] => this.#logs(topic)[partition] ?? []
     return {
-      readPartition: async ({ topic, partition }, onRecord) => {
-        const all = [...logOf(topic, partition)]
+      readPartition: async ({ topic, partition }, onRecord, from = 0) => {
+        const all = logOf(topic, partition).slice(from)
         const last = new Map(all.map(record => [String(record.key), record]))
         const left = isCompacted ? [...last.values()].filter(({ value }) => value !== null) : all
         for (const record of left) await onRecord(record)
@@ -69,8 +83,9 @@ export class MemoryLog {
       append: (topic, record, onAck) => {
         this.#answers.push(() => {
           if (this.unwritable.has(topic)) return onAck(new Error(`${topic} is not writable`))
-          this.#append(topic, record)
-          onAck(undefined)
+          if ((record.value?.length ?? 0) > (this.maxBytes.get(topic) ?? Number.POSITIVE_INFINITY))
+            return onAck(Object.assign(new Error('too large'), { code: 'MESSAGE_TOO_LARGE' }))
+          onAck(undefined, this.#append(topic, record))
         })
       },
       flush: async () => {},
@@ -92,7 +107,7 @@ export class MemoryLog {
   follower(topic: string): MemoryFollower {
     const follower = new MemoryFollower(
       () => this.records(topic),
-      () => this.#clock.monotonic(),
+      () => this.#clock.boottime(),
     )
     this.#followers.add(follower)
     return follower
@@ -127,11 +142,14 @@ export class MemoryLog {
     return logs
   }
 
-  #append(topic: string, record: OutgoingRecord): void {
+  /** Returns its offset. */
+  #append(topic: string, record: OutgoingRecord, oversizedBatch?: OversizedBatch): number {
     const partition = record.partition ?? (record.key === null ? 0 : partitionFor(record.key, this.#partitions))
     const log = this.#logs(topic)[partition] as LogRecord[]
     const { key, value, headers } = record
-    log.push({ topic, partition, offset: log.length, timestamp: this.#clock.now(), key, value, headers })
+    const at = { topic, partition, offset: log.length, timestamp: this.#clock.now() }
+    log.push({ ...at, key, value, headers, ...(oversizedBatch && { oversizedBatch }) })
+    return at.offset
   }
 }
 
@@ -221,10 +239,15 @@ export class MemoryConsumer implements LogConsumer {
     return this.#handlers
   }
 
-  /** How long it has heard nothing of the broker. */
+  /** How long it has heard nothing of the broker, and has not even tried to. */
   silentFor: DurationMs = durationMs(0)
+  inactiveFor: DurationMs = durationMs(0)
 
   silence(): DurationMs {
     return this.silentFor
+  }
+
+  inactivity(): DurationMs {
+    return this.inactiveFor
   }
 }

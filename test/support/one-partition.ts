@@ -91,4 +91,8 @@ export class OnePartition implements LogConsumer {
   silence(): DurationMs {
     return durationMs(0)
   }
+
+  inactivity(): DurationMs {
+    return durationMs(0)
+  }
 }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
-import { briefly, expectHealthy, play, problem, type RawCase, startCollector } from './collector-cases.ts'
+import { briefly, expectAnswer, play, problem, type RawCase } from './collector-cases.ts'
 import { type Fields, request } from './http-bytes.ts'
+import { startOperator } from './operator-server.ts'
 import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 import { connect } from './wire.ts'
@@ -24,23 +25,24 @@ export interface OperatorCase extends RawCase {
 /** One server for all cases; after each it must still serve, and hold no memory. */
 export function operatorCases(
   cases: readonly OperatorCase[],
-  { hasKey = true, ...options }: Parameters<typeof startCollector>[1] & { readonly hasKey?: boolean } = {},
+  options: Parameters<typeof startOperator>[1] = {},
 ): { readonly operator: ScriptedOperatorApi } {
   const operator = new ScriptedOperatorApi()
+  // Lends the memory, and knows how much of it is held.
   const api = new ScriptedTrackingApi()
-  let collector: Awaited<ReturnType<typeof startCollector>>
+  let server: Awaited<ReturnType<typeof startOperator>>
   beforeAll(async () => {
     const limits = { linger: briefly, ...options.limits }
-    collector = await startCollector(api, { ...options, limits, ...(hasKey && { operator }) })
+    server = await startOperator(operator, { ...options, limits, memory: api })
   })
-  afterAll(() => collector.stop())
+  afterAll(() => server.stop())
   afterEach(() => {
     operator.forget()
     api.forget()
   })
 
   it.each(cases)('$name', async ({ asked = [], lines = [], cutShort, ...row }) => {
-    const wire = await connect(collector.url)
+    const wire = await connect(server.url)
     await play(row, wire, api)
     if (row.closed === true || row.answers.at(-1)?.close === true) await wire.closed
     wire.reset()
@@ -49,7 +51,17 @@ export function operatorCases(
       ...{ asked, lines },
       interim: row.interim ?? [],
     })
-    await expectHealthy(collector.url, api)
+    await expectServing(server.url, api)
   })
   return { operator }
+}
+
+/** A new connection is served as ever, and then nothing is reserved any more. */
+async function expectServing(url: string, api: ScriptedTrackingApi): Promise<void> {
+  const wire = await connect(url)
+  await wire.send(ask('GET /v1/regulations/d-1', '', { Connection: 'close' }))
+  expectAnswer(await wire.answer(), { status: 200, close: true })
+  await wire.closed
+  wire.reset()
+  await api.until(() => api.reserved === 0)
 }

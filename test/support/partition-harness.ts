@@ -2,6 +2,8 @@ import type { Change } from '../../src/core/audience/change.ts'
 import { type AudienceDirectory, audienceDirectory } from '../../src/core/audience/directory.ts'
 import type { AudienceInput } from '../../src/core/audience/input.ts'
 import { AudiencePartition } from '../../src/core/audience/partition.ts'
+import type { Restored } from '../../src/core/audience/partition-records.ts'
+import type { MembershipRecord } from '../../src/core/audience/record.ts'
 import { type SyncMode, syncId } from '../../src/core/audience/sync.ts'
 import { MarkIndex } from '../../src/core/deletion/marks.ts'
 import { epochMs, type JsonText } from '../../src/core/units.ts'
@@ -64,6 +66,11 @@ export class PartitionHarness {
       expiry: duration('5h'),
       inputEnd,
     })
+  }
+
+  /** Reads a record back; a tombstone with the position of its header, if it has one. */
+  restore(key: string, value: MembershipRecord | undefined, position = value?.position): Restored {
+    return this.partition.records.restore({ key, value, position })
   }
 
   /** Takes an input, by default a minute after the one before; syncs in minutes, versions counted from the start. */

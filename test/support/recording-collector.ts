@@ -28,13 +28,17 @@ export class RecordingCollector implements TrackingApi {
   readonly #service: TrackingApi
 
   constructor(sources: Readonly<Record<string, string>>, deps: Partial<CollectorDeps> = {}) {
-    const keys = createSourceKeys(Object.entries(sources).map(([id, key]) => ({ id, writeKey: new Secret(key) })))
+    const keys = createSourceKeys(Object.entries(sources).map(([id, key]) => ({ id, writeKeys: [new Secret(key)] })))
     const service = createCollectorService({
       ...{ producer: this.#producer(), codec, clock, topics, metrics: countingMetrics(new Map()), logger: silent },
       marks: new MarkIndex(),
       sources: () => keys,
       ratePerSource: undefined,
-      memory: { bodies: 64 * 1_048_576, records: 64 * 1_048_576 },
+      memory: {
+        bodies: { authenticated: 64 * 1_048_576, keyless: 64 * 1_048_576, perAddress: 128 * 1_048_576 },
+        operators: 64 * 1_048_576,
+        records: 64 * 1_048_576,
+      },
       ...deps,
     })
     service.listening()
@@ -46,6 +50,8 @@ export class RecordingCollector implements TrackingApi {
     return this.#service.accept(request)
   }
   isWriteKey = (key: string): boolean => this.#service.isWriteKey(key)
+  admit: TrackingApi['admit'] = key => this.#service.admit(key)
+  openBody: TrackingApi['openBody'] = (owner, onEvicted) => this.#service.openBody(owner, onEvicted)
   reserve = (bytes: number): boolean => this.#service.reserve(bytes)
   release = (bytes: number): void => this.#service.release(bytes)
 

@@ -1,7 +1,8 @@
 import { identifyOf } from '../../src/core/audience/identify.ts'
 import type { AudienceInput } from '../../src/core/audience/input.ts'
-import { type Carried, deadLetterRecord } from '../../src/core/delivery/carried.ts'
+import type { Carried } from '../../src/core/delivery/carried.ts'
 import { StandingRecords } from '../../src/core/delivery/dead-letter.ts'
+import { deadLetterRecord } from '../../src/core/delivery/dead-letter-record.ts'
 import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
 import type { Circumstances } from '../../src/core/delivery/replay.ts'
 import { createRouting } from '../../src/core/delivery/route.ts'
@@ -10,7 +11,7 @@ import type { EventCodec, LogRecord, OutgoingRecord, TopicReader, ValueCodec } f
 import { topicNames } from '../../src/core/topics.ts'
 import type { JsonText } from '../../src/core/units.ts'
 import { type ReplayOptions, type ReplayReport, replayDeadLetters } from '../../src/services/operator/replay.ts'
-import { carriedOf, defaultPolicy, destinationOf, recordOf, sourceOf, start } from './deliveries.ts'
+import { carriedOf, defaultPolicy, destinationOf, eventOf, recordOf, sourceOf, start } from './deliveries.ts'
 import { ManualClock } from './manual-clock.ts'
 import { ShelfProducer, TopicShelf, whileWriting } from './topic-shelf.ts'
 
@@ -32,6 +33,14 @@ export function givenUp(n: number, destination = 'crm', given: Partial<Carried> 
   const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
   const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10, ...given })
   return deadLetterRecord(recordOf(origin), carried, 'retries_exhausted')
+}
+
+/** The nth event of a source, whose delivery to a destination failed. */
+export function deliveryOf(n: number, sourceId: string, destination = 'crm'): OutgoingRecord {
+  const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
+  const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10 })
+  const record = recordOf({ ...origin, value: eventsAsJson.encode(eventOf({ sourceId })) })
+  return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
 /** The nth event, refused before it became a delivery. */

@@ -7,13 +7,22 @@ import {
   type SyncRequest,
   UploadCutShort,
 } from '../../src/core/operator-api.ts'
+import { createFindOperatorKey } from '../../src/core/operator-keys.ts'
 import type { TraceContext } from '../../src/core/trace/tracer.ts'
 import { type Refusal, refusal } from '../../src/core/tracking-api.ts'
+import { Secret } from '../../src/core/units.ts'
 import { Conditions } from './conditions.ts'
 
 export const operatorKey = 'operator-key'
+export const readKey = 'read-key'
 
-const accepted: DeletionAnswer = { kind: 'accepted', id: 'd-1', status: 'running' }
+/** The keys of the operator API in tests. */
+export const findOperatorKey = createFindOperatorKey([
+  { name: 'ada', role: 'operate', secrets: [new Secret(operatorKey)] },
+  { name: 'dashboard', role: 'read', secrets: [new Secret(readKey)] },
+])
+
+const accepted: DeletionAnswer = { kind: 'accepted', id: 'd-1', status: 'running', users: 1 }
 const found: DeletionFound = {
   kind: 'found',
   status: { id: 'd-1', status: 'finished', createdAt: '2026-03-01T00:00:00.000Z', sources: [] },
@@ -57,10 +66,6 @@ export class ScriptedOperatorApi implements OperatorApi {
 
   until(condition: () => boolean): Promise<void> {
     return this.#changes.until(condition)
-  }
-
-  isOperatorKey(key: string): boolean {
-    return key === operatorKey
   }
 
   async deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer> {

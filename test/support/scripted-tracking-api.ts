@@ -1,4 +1,11 @@
-import type { TrackingAnswer, TrackingApi, TrackingRequest } from '../../src/core/tracking-api.ts'
+import {
+  type Admission,
+  type BodyMemory,
+  refusal,
+  type TrackingAnswer,
+  type TrackingApi,
+  type TrackingRequest,
+} from '../../src/core/tracking-api.ts'
 import { Conditions } from './conditions.ts'
 
 /** What stands behind the routes, as a test wants it: remembers what it was given, answers what it was told to. */
@@ -11,6 +18,10 @@ export class ScriptedTrackingApi implements TrackingApi {
   /** How many bytes may be reserved at a time. */
   budget = Number.POSITIVE_INFINITY
   readonly #writeKeys: readonly string[]
+  readonly #open = new Set<() => void>()
+  /** Keys that were judged before the body was read, or while. */
+  readonly admissions: string[] = []
+  admission: (key: string) => Admission = everybodyAdmitted
 
   constructor(writeKeys: readonly string[] = ['KEY']) {
     this.#writeKeys = writeKeys
@@ -32,6 +43,8 @@ export class ScriptedTrackingApi implements TrackingApi {
 
   forget(): void {
     this.requests.length = 0
+    this.admissions.length = 0
+    this.admission = everybodyAdmitted
     this.#most = this.#reserved
     this.#answer = () => everythingTaken
     this.budget = Number.POSITIVE_INFINITY
@@ -52,6 +65,44 @@ export class ScriptedTrackingApi implements TrackingApi {
     return this.#writeKeys.includes(key)
   }
 
+  admit(key: string): Admission {
+    this.admissions.push(key)
+    return this.admission(key)
+  }
+
+  openBody(_owner: unknown, onEvicted: () => void): BodyMemory {
+    let bytes = 0
+    let isReceived = false
+    const memory = {
+      take: (more: number): boolean => {
+        const isTaken = this.reserve(more)
+        if (isTaken) bytes += more
+        return isTaken
+      },
+      assign: (): boolean => true,
+      received: (): void => {
+        isReceived = true
+      },
+      release: (): void => {
+        this.#open.delete(evict)
+        if (bytes > 0) this.release(bytes)
+        bytes = 0
+      },
+    }
+    const evict = (): void => {
+      if (isReceived) return
+      memory.release()
+      onEvicted()
+    }
+    this.#open.add(evict)
+    return memory
+  }
+
+  /** Evicts all bodies that are being received. */
+  evictAll(): void {
+    for (const evict of this.#open) evict()
+  }
+
   reserve(bytes: number): boolean {
     if (!(Number.isInteger(bytes) && bytes > 0)) throw new Error(`reserve(${bytes})`)
     if (this.#reserved + bytes > this.budget) return false
@@ -69,3 +120,7 @@ export class ScriptedTrackingApi implements TrackingApi {
 }
 
 export const everythingTaken: TrackingAnswer = { kind: 'accepted', rejected: [] }
+
+const everybodyAdmitted = (): Admission => ({ kind: 'admitted', sourceId: 'web' })
+
+export const rateLimited = refusal('rate_limited', 'This source sends too much: send again in 3 s.', { retryAfter: 3 })

@@ -5,8 +5,8 @@ topics: { prefix: ${prefix}, replicationFactor: ${replicationFactor}, partitions
 registry: { url: "http://127.0.0.1:8081" }
 delivery: { schedule: [10s] }
 sources:
-  - { id: web, writeKey: web-key }
-  - { id: server, writeKey: server-key }
+  - { id: web, writeKey: a-write-key-of-web }
+  - { id: server, writeKey: a-write-key-of-server }
 destinations:
   - { id: crm, sources: [web], webhooks: [{ url: "https://crm.example.com/hooks" }] }
 `

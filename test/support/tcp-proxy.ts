@@ -6,19 +6,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 /**
  * What happens to the connections. `cut`: open ones are closed, new ones refused. `reset`: open ones are reset, and each new one as soon as
  * bytes come. `half-open`: everything stays open and nothing gets through, as when a firewall has forgotten the connection. `delayed`: every
- * chunk comes later by so much, each way. `slow`: so many bytes a second each way and connection. Of the server's answers only, while
+ * chunk comes later by so much, each way. `held`: nothing gets through until the state is another, then all of it does, also what a side sent
+ * before it closed. `slow`: so many bytes a second each way and connection. Of the server's answers only, while
  * requests get through: `answers-lost`: none comes; `answers-late`: as `delayed`; `answers-torn`: each connection is reset after so many
  * bytes of them, in the midst of one.
  */
 export type LinkState =
-  | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' | 'answers-lost' }
+  | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' | 'held' | 'answers-lost' }
   | { readonly kind: 'delayed' | 'answers-late'; readonly ms: number }
   | { readonly kind: 'slow'; readonly bytesPerSecond: number }
   | { readonly kind: 'answers-torn'; readonly bytes: number }
 
 /** What becomes of the bytes that come in one direction. */
 type Fate =
-  | { readonly kind: 'pass' | 'swallow' }
+  | { readonly kind: 'pass' | 'swallow' | 'hold' }
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'throttle'; readonly bytesPerSecond: number }
 
@@ -45,6 +46,7 @@ interface Connection {
 export async function startTcpProxy(target: number, listen = 0): Promise<TcpProxy> {
   const connections = new Set<Connection>()
   let state: LinkState = { kind: 'open' }
+  let changed = Promise.withResolvers<void>()
 
   function resetAll(which: (connection: Connection) => boolean = () => true): void {
     for (const connection of connections) {
@@ -67,19 +69,23 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
       if (fate.kind === 'swallow') connection.swallowed = true
       return fate
     }
-    client.pipe(spoilt(bytes => fateOf(false, bytes))).pipe(server)
-    server.pipe(spoilt(bytes => fateOf(true, bytes))).pipe(client)
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
+    const untilChanged = (): Promise<void> => changed.promise
+    const toServer = spoilt(bytes => fateOf(false, bytes), untilChanged)
+    const toClient = spoilt(bytes => fateOf(true, bytes), untilChanged)
+    client.pipe(toServer).pipe(server)
+    server.pipe(toClient).pipe(client)
+    for (const [socket, other, sent] of [
+      [client, server, toServer],
+      [server, client, toClient],
     ] as const) {
       socket.setNoDelay(true)
       socket.on('error', () => {})
       // A side that has gone takes the other one along, but for a half-open link, whose other side hears nothing.
       socket.on('close', () => {
-        if (state.kind !== 'half-open') other.destroy()
+        if (state.kind === 'held') sent.end()
+        else if (state.kind !== 'half-open') other.destroy()
         if (client.destroyed && server.destroyed) connections.delete(connection)
-        else connection.swallowed = true
+        else if (state.kind !== 'held') connection.swallowed = true
       })
     }
   }
@@ -93,6 +99,8 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
     port,
     set(next) {
       state = next
+      changed.resolve()
+      changed = Promise.withResolvers()
       for (const connection of connections) connection.answered = 0
       if (next.kind === 'cut' || next.kind === 'reset') resetAll()
       else if (next.kind !== 'half-open' && next.kind !== 'answers-lost') resetAll(({ swallowed }) => swallowed)
@@ -113,6 +121,8 @@ function fateIn(state: LinkState, isAnswer: boolean): Fate {
     case 'open':
     case 'answers-torn':
       return { kind: 'pass' }
+    case 'held':
+      return { kind: 'hold' }
     case 'delayed':
       return { kind: 'delay', ms: state.ms }
     case 'answers-late':
@@ -129,7 +139,7 @@ function fateIn(state: LinkState, isAnswer: boolean): Fate {
 }
 
 /** One direction of a connection. Back-pressure goes through it, but for a delay: a slow link fills up its sender, a long one does not. */
-function spoilt(fateOf: (bytes: number) => Fate): Transform {
+function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<void>): Transform {
   /** Resolves when what came before is through: nothing overtakes it, also when the link has got better meanwhile. */
   let through: Promise<void> = Promise.resolve()
 
@@ -147,6 +157,9 @@ function spoilt(fateOf: (bytes: number) => Fate): Transform {
         return through
       case 'delay':
         through = after(delay(fate.ms))
+        return Promise.resolve()
+      case 'hold':
+        through = after(untilChanged())
         return Promise.resolve()
       case 'throttle':
         through = before.then(() => delay((chunk.length / fate.bytesPerSecond) * 1_000)).then(push)

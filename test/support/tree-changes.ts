@@ -85,8 +85,11 @@ function set(holder: Holder, key: string, value: unknown): void {
 
 function take({ holder, key }: Place): unknown {
   const value = holder[key]
-  if (Array.isArray(holder)) holder.splice(Number(key), 1)
-  else delete holder[key]
+  // `splice` makes an array by the constructor of this one, which an earlier change may have put there as a key.
+  if (Array.isArray(holder) && /^\d+$/.test(key)) {
+    holder.copyWithin(Number(key), Number(key) + 1)
+    holder.length -= 1
+  } else delete holder[key]
   return value
 }
 

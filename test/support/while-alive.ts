@@ -10,5 +10,6 @@ export function whileAlive(consumer: LogConsumer, isAlive: () => boolean): LogCo
     stop: async () => (isAlive() ? consumer.stop() : undefined),
     isConfirmed: () => consumer.isConfirmed(),
     silence: () => consumer.silence(),
+    inactivity: () => consumer.inactivity(),
   }
 }

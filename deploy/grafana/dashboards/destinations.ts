@@ -138,7 +138,7 @@ const all: Row = {
     {
       title: 'Parked without an attempt',
       description:
-        'lane_full: slower than what comes. breaker_open: nearly all fails. not_before: it asked for a wait. paused: by the configuration.',
+        'lane_full: slower than what comes. breaker_open: nearly all fails. not_before: it asked for a wait. paused: by the configuration. handover: its partition moved. unconfigured: not configured yet.',
       unit: 'cps',
       as: 'lines',
       width: 12,

@@ -2,10 +2,20 @@ export type Substitution =
   | { readonly kind: 'text'; readonly text: string; readonly variables: readonly string[] }
   | { readonly kind: 'refused'; readonly message: string; readonly hint: string }
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 const place = /\$\$\{|\$\{([^}]*)(\}?)/g
 const inside = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
+
+/** The text where nothing is taken from the environment; `$${` is a literal `${` here too. */
+export function withoutEnvironment(text: string): Substitution {
+  if (!/(?<!\$)\$\{/.test(text)) return { kind: 'text', text: text.replaceAll('$${', '${'), variables: [] }
+  return {
+    kind: 'refused',
+    message: `takes nothing from the environment: in a file of destinationsFrom \${…} is not possible`,
+    hint: 'write the value, or name a file below this directory; a literal ${ is written $${',
+  }
+}
 
 /** Puts in `${NAME}` and `${NAME:-default}` (also when empty, as in a shell), once; `$${` is a literal `${`. */
 export function substitute(text: string, env: Environment): Substitution {

@@ -1,9 +1,11 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
+import { boundaryProblems, directoriesOf, withBoundedFiles } from './directories.ts'
+import type { Environment } from './environment.ts'
 import { type Look, misnamed } from './look.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type { Environment } from './environment.ts'
 
 /** One file of the configuration and what it is of the whole: `destinations[n]` for a file of `destinationsFrom`. */
 interface Part {
@@ -12,10 +14,28 @@ interface Part {
   readonly document: ConfigDocument
 }
 
+/** A file of `destinationsFrom`. */
+export interface GatheredFile {
+  readonly file: string
+  /** Undefined: it cannot be parsed; then what of it was read is in `outline`. */
+  readonly value: unknown
+  readonly outline: unknown
+  /** Undefined: all. */
+  readonly allowedSources: readonly unknown[] | undefined
+}
+
+interface FilePart extends Part, Omit<GatheredFile, 'outline'> {
+  /** Its place in `directories`. */
+  readonly directory: number
+}
+
 /** The configuration as it is written, whichever files it is spread over. */
 export interface Gathered {
   /** The configuration file first. */
   readonly files: readonly string[]
+  /** The files of `destinationsFrom`: the last of `destinations` in `input`, in this order. */
+  readonly parts: readonly GatheredFile[]
+  readonly directories: readonly string[]
   readonly input: unknown
   readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
   /** What was wrong with the form of the files. */
@@ -38,34 +58,50 @@ export function besides(config: string, name: string): string {
   return isAbsolute(name) ? name : join(dirname(config), name)
 }
 
-/** Reads the configuration file and, when it has `destinationsFrom`, one file a destination of that directory. */
+/** Reads the configuration file and the files of `destinationsFrom`, one a destination. */
 export async function gather(look: Look, path: string, env: Environment): Promise<Gathered> {
-  const main: Part = { file: path, prefix: [], document: await readDocument(look, path, env) }
+  const main: Part = { file: path, prefix: [], document: await readDocument(look, path, { env }) }
   const root = main.document.value
-  const from = valueAt(root, ['destinationsFrom'])
   const own = valueAt(root, ['destinations']) ?? []
+  const directories = directoriesOf(root)
   // Of a wrong type: the schema will say so.
-  if (typeof from !== 'string' || from === '' || !Array.isArray(own)) return gatheredFrom([main], root, [])
+  if (directories.length === 0 || !Array.isArray(own)) return gatheredFrom([main], root, [])
 
-  const directory = await look.names(besides(path, from))
-  if (directory.kind === 'unreadable') {
-    const message = `${JSON.stringify(from)} ${directory.message}`
-    return gatheredFrom([main], root, [{ path: ['destinationsFrom'], message, hint: directory.hint }])
+  const problems: SettingsProblem[] = []
+  const files: FilePart[] = []
+  for (const [index, { name: given, path: at, sources }] of directories.entries()) {
+    const directory = besides(path, given)
+    const listed = await look.names(directory)
+    if (listed.kind === 'unreadable') {
+      problems.push({ path: at, message: `names a path that ${listed.message}`, hint: listed.hint })
+      continue
+    }
+    // Hidden names: `..data` of a mounted ConfigMap, swap files of editors.
+    for (const name of listed.names.filter(candidate => /^[^.].*\.(yaml|yml|json)$/.test(candidate))) {
+      const file = join(directory, name)
+      const prefix = ['destinations', own.length + files.length]
+      const document = await readDocument(look, file, { within: directory })
+      const value = withBoundedFiles(document.value, index)
+      files.push({ file, prefix, document, value, directory: index, allowedSources: sources })
+    }
   }
-  const parts: Part[] = []
-  // Hidden names: `..data` of a mounted ConfigMap, swap files of editors.
-  for (const name of directory.names.filter(candidate => /^[^.].*\.(yaml|yml|json)$/.test(candidate))) {
-    const file = join(besides(path, from), name)
-    const prefix = ['destinations', own.length + parts.length]
-    parts.push({ file, prefix, document: await readDocument(look, file, env) })
-  }
-  const destinations = [...own, ...parts.map(part => part.document.value)]
-  return gatheredFrom([main, ...parts], { ...(root as object), destinations }, [])
+  problems.push(...boundaryProblems(files, directories))
+  const destinations = [...own, ...files.map(({ value }) => value)]
+  const input = { ...(root as object), destinations }
+  return gatheredFrom([main, ...files], input, problems, {
+    files,
+    directories: directories.map(({ name }) => besides(path, name)),
+  })
 }
 
-async function readDocument(look: Look, path: string, env: Environment): Promise<ConfigDocument> {
-  const content = await look.text(path)
-  if (content.kind === 'read') return readYaml(content.text, env)
+/** A file outside of any directory takes from the environment, one within a directory does not. */
+async function readDocument(
+  look: Look,
+  path: string,
+  from: { readonly env: Environment } | { readonly within: string },
+): Promise<ConfigDocument> {
+  const content = await ('env' in from ? look.text(path) : look.text(path, from.within))
+  if (content.kind === 'read') return readYaml(content.text, 'env' in from ? from.env : undefined)
   const place = { line: 1, column: 1 }
   const { message } = content
   // Its own name is relative to nothing that stands in it.
@@ -73,9 +109,18 @@ async function readDocument(look: Look, path: string, env: Environment): Promise
   return { value: undefined, problems: [{ ...place, path: [], message, hint }], substituted: [], placeOf: () => place }
 }
 
-function gatheredFrom(parts: readonly Part[], input: unknown, problems: readonly SettingsProblem[]): Gathered {
+function gatheredFrom(
+  parts: readonly Part[],
+  input: unknown,
+  problems: readonly SettingsProblem[],
+  from: { readonly files: readonly FilePart[]; readonly directories: readonly string[] } = {
+    files: [],
+    directories: [],
+  },
+): Gathered {
   const [main, ...others] = parts as [Part, ...Part[]]
-  const partOf = (path: Path): Part => others.find(part => startsWith(path, part.prefix)) ?? main
+  const byPlace = new Map(others.map(part => [part.prefix[1], part]))
+  const partOf = ([list, place]: Path): Part => (list === 'destinations' && byPlace.get(place)) || main
 
   function locate({ path, message, hint, first, at }: SettingsProblem): LocatedProblem {
     const { file, prefix, document } = partOf(path)
@@ -99,6 +144,8 @@ function gatheredFrom(parts: readonly Part[], input: unknown, problems: readonly
   )
   return {
     files: parts.map(({ file }) => file),
+    parts: from.files.map(({ document, ...part }) => ({ ...part, outline: document.outline })),
+    directories: from.directories,
     input,
     substituted: parts.flatMap(({ prefix, document }) =>
       document.substituted.map(({ path, variables }) => ({ path: [...prefix, ...path], variables })),

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { open, readdir, realpath, stat } from 'node:fs/promises'
+import { sep } from 'node:path'
 import type { FileContent } from '../../core/settings/files.ts'
 import type { Objection } from '../../core/settings/problem.ts'
 
@@ -9,7 +11,8 @@ export type DirectoryContent =
 
 /** One reading of everything that the configuration consists of. */
 export interface Look {
-  text(path: string): Promise<FileContent>
+  /** `within`: a directory; a file outside of it, also by a link, is unreadable. */
+  text(path: string, within?: string): Promise<FileContent>
   names(directory: string): Promise<DirectoryContent>
   /** Everything that was asked for, readable or not. */
   paths(): readonly string[]
@@ -19,24 +22,26 @@ export interface Look {
 
 /** Far above any configuration, far below what would stop the process. */
 const largestBytes = 8 * 1_048_576
+/** A destination with five webhooks and all the headers that they may have takes 50 KB. */
+const largestWithinBytes = 262_144
 
 export function createLook(): Look {
   /** Only digests are kept for the comparison, no secret. */
-  const seen = new Map<string, () => Promise<boolean>>()
+  const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
 
-  async function read<T>(path: string, from: (path: string) => Promise<T>): Promise<T> {
-    const content = await from(path)
+  async function read<T>(path: string, from: () => Promise<T>, within = ''): Promise<T> {
+    const content = await from()
     const digest = digestOf(content)
-    seen.set(path, async () => digestOf(await from(path)) === digest)
+    seen.set(`${within}\0${path}`, { path, same: async () => digestOf(await from()) === digest })
     return content
   }
 
   return {
-    text: path => read(path, readText),
-    names: directory => read(directory, readNames),
-    paths: () => [...seen.keys()],
+    text: (path, within) => read(path, () => readText(path, within), within),
+    names: directory => read(directory, () => readNames(directory)),
+    paths: () => [...new Set([...seen.values()].map(({ path }) => path))],
     async unchanged() {
-      for (const same of seen.values()) if (!(await same())) return false
+      for (const { same } of seen.values()) if (!(await same())) return false
       return true
     },
   }
@@ -44,19 +49,74 @@ export function createLook(): Look {
 
 const digestOf = (content: unknown): string => createHash('sha256').update(JSON.stringify(content)).digest('base64')
 
-async function readText(path: string): Promise<FileContent> {
+async function readText(path: string, within?: string): Promise<FileContent> {
   try {
-    // Opening a pipe would wait for its writer.
-    const found = await stat(path)
-    if (found.isDirectory()) return { kind: 'unreadable', ...objections.EISDIR }
-    if (!found.isFile()) return { kind: 'unreadable', message: 'is no regular file', hint: 'name one that is' }
-    if (found.size > largestBytes) {
-      return { kind: 'unreadable', message: `is larger than ${largestBytes} bytes`, hint: 'is it the right file?' }
-    }
-    return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)) }
+    return await withinTime(path, () => readRegular(path, within))
   } catch (error) {
     return { kind: 'unreadable', ...objectionOf(error) }
   }
+}
+
+async function readRegular(path: string, within?: string): Promise<FileContent> {
+  const most = within === undefined ? largestBytes : largestWithinBytes
+  // Opening a pipe, or reading a log of the kernel, would wait for its writer.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const found = await file.stat()
+    if (found.isDirectory()) return { kind: 'unreadable', ...objections.EISDIR }
+    if (!found.isFile()) return { kind: 'unreadable', message: 'is no regular file', hint: 'name one that is' }
+    if (within !== undefined && !(await isWithin(path, within, found))) {
+      return {
+        kind: 'unreadable',
+        message: 'is outside of its directory',
+        hint: 'put it below the directory that destinationsFrom names',
+      }
+    }
+    // One byte more than is allowed: some files say that they are empty and never end.
+    const bytes = Buffer.allocUnsafe(Math.min(found.size, most) + 1)
+    let length = 0
+    for (;;) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length)
+      length += bytesRead
+      if (bytesRead === 0 || length === bytes.length) break
+    }
+    if (length > most) {
+      return { kind: 'unreadable', message: `is larger than ${most} bytes`, hint: 'is it the right file?' }
+    }
+    if (length > found.size) {
+      return { kind: 'unreadable', message: 'holds more than its size says', hint: 'name a file of a disk' }
+    }
+    return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length)) }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Whether what was opened is below the directory. A link that was changed since then leads to another file. */
+async function isWithin(path: string, directory: string, opened: Stats): Promise<boolean> {
+  const [file, root] = await Promise.all([realpath(path), realpath(directory)])
+  const named = await stat(file)
+  return file.startsWith(`${root}${sep}`) && named.ino === opened.ino && named.dev === opened.dev
+}
+
+/** A network disk that is away holds a read, and a thread with it. */
+const timeLimitMs = 5_000
+
+/** Reads that were given up; while one holds its thread its file is not asked for again. */
+const held = new Set<string>()
+
+async function withinTime(path: string, read: () => Promise<FileContent>): Promise<FileContent> {
+  const late = { kind: 'unreadable', message: 'cannot be read in time', hint: 'is its disk there?' } as const
+  if (held.has(path)) return late
+  const reading = read().finally(() => held.delete(path))
+  const { promise: over, resolve } = Promise.withResolvers<FileContent>()
+  const timer = setTimeout(() => {
+    held.add(path)
+    // Nobody waits for it any longer.
+    reading.catch(() => undefined)
+    resolve(late)
+  }, timeLimitMs)
+  return Promise.race([reading, over]).finally(() => clearTimeout(timer))
 }
 
 async function readNames(directory: string): Promise<DirectoryContent> {
@@ -76,6 +136,7 @@ const objections = {
   ENOTDIR: { message: 'is not a directory', hint: misnamed },
   EISDIR: { message: 'is a directory', hint: 'name a file in it' },
   EACCES: { message: 'may not be read by this user', hint: unreadable },
+  EAGAIN: { message: 'is no regular file', hint: 'name one that is' },
   EPERM: { message: 'may not be read by this user', hint: unreadable },
   ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
 } as const satisfies Record<string, Objection>

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml'
 import { formatPath, type Path } from '../../core/settings/problem.ts'
-import { substitute } from './environment.ts'
+import { type Environment, substitute, withoutEnvironment } from './environment.ts'
 
 interface OffsetProblem {
   readonly path: Path
@@ -29,7 +29,7 @@ type Node = ParsedNode | null | undefined
  * A parsed document as plain values. Only what JSON has too: anchors, aliases, merge keys and tags are refused, so that
  * nothing can be multiplied or made by a few characters, and every value stands where it is read.
  */
-export function plainValue(root: Node, env: Readonly<Record<string, string | undefined>>): PlainValue {
+export function plainValue(root: Node, env: Environment | undefined): PlainValue {
   const problems: OffsetProblem[] = []
   const substituted: Substituted[] = []
   const offsets = new Map<string, { key: number; value: number }>()
@@ -54,7 +54,7 @@ export function plainValue(root: Node, env: Readonly<Record<string, string | und
   }
 
   function text(written: string, path: Path, offset: number): string | undefined {
-    const result = substitute(written, env)
+    const result = env === undefined ? withoutEnvironment(written) : substitute(written, env)
     if (result.kind === 'refused') return refuse(path, offset, result.message, result.hint)
     if (result.variables.length > 0) substituted.push({ path, variables: result.variables })
     return result.text

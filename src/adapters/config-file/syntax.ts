@@ -8,12 +8,20 @@ export function syntaxProblem(error: YAMLError, line: string): Objection {
 }
 
 /** The parser's text without what it repeats of the source: that may be part of a secret. */
-function syntaxText({ message }: YAMLError): string {
-  const told = message
+function syntaxText({ code, message }: YAMLError): string {
+  const said = ownTexts[code] ?? message
+  const told = said
     .replace(/ token in YAML stream: .*/s, '')
     .replace(/(escape sequence|reserved character) .*/s, '$1')
     .replace('"quote', 'quote')
+    .replace(/: .*/s, '')
   return `is no valid YAML: ${told.charAt(0).toLowerCase()}${told.slice(1)}`
+}
+
+/** Where the parser's text repeats the source in its middle. */
+const ownTexts: Partial<Record<YAMLError['code'], string>> = {
+  BAD_DIRECTIVE: 'a directive cannot be used here',
+  TAG_RESOLVE_FAILED: 'a tag cannot be used here',
 }
 
 function syntaxHint({ code }: YAMLError, line: string): string {
@@ -28,7 +36,7 @@ function syntaxHint({ code }: YAMLError, line: string): string {
     case 'BAD_INDENT':
       return 'begin what belongs together at the same column'
     default:
-      return /[[{,].*\$\{/.test(line)
+      return /[[{,]/.test(line.slice(0, Math.max(0, line.lastIndexOf('${'))))
         ? `between { } or [ ] a \${…} has to stand in quotes`
         : 'look at the quotes, brackets, colons and indentation here and just before'
   }

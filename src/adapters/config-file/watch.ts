@@ -28,6 +28,8 @@ export function watchConfigFile(watch: {
   onChange(settings: Settings, change: SettingsChange): void
   /** Once for each good content, before `onChange`, and also when it says what is in use already. `change`: from what is in use. */
   onAccepted?(change: SettingsChange): void
+  /** Once for each content with files of `destinationsFrom` that are left out, before `onAccepted`. */
+  onExcluded?(problems: readonly Problem[]): void
   /** Once for each bad content; the last good settings stay. */
   onRefused(problems: readonly Problem[]): void
   readonly clock: Clock
@@ -35,6 +37,7 @@ export function watchConfigFile(watch: {
 }): ConfigWatch {
   const { path, env, start, clock, interval = defaultInterval } = watch
   let current = start.settings
+  let loaded = start
   let told: SettingsChange['needRestart'] = []
   let seen: { readonly result: LoadResult; handled: boolean } = { result: start, handled: true }
   let checking: Promise<void> | undefined
@@ -42,7 +45,7 @@ export function watchConfigFile(watch: {
 
   async function look(): Promise<void> {
     if (!(await seen.result.look.unchanged())) {
-      seen = { result: await loadConfigFile(path, env), handled: false }
+      seen = { result: await loadConfigFile(path, env, loaded), handled: false }
     } else if (!seen.handled && !closed) {
       seen.handled = true
       handle(seen.result)
@@ -51,6 +54,8 @@ export function watchConfigFile(watch: {
 
   function handle(result: LoadResult): void {
     if (result.kind === 'refused') return watch.onRefused(result.problems)
+    loaded = result
+    if (result.problems.length > 0) watch.onExcluded?.(result.problems)
     const change = changeBetween(current, result.settings)
     watch.onAccepted?.(change)
     const pending = change.needRestart.filter(key => !told.includes(key))

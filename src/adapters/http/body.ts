@@ -5,6 +5,7 @@ import type { Connection } from './connections.ts'
 import { gunzip, isGzip } from './gunzip.ts'
 import type { HttpLimits } from './limits.ts'
 import { ByteStore, type Reservation } from './memory.ts'
+import type { SenderProbe } from './sender-probe.ts'
 
 export type BodyRead =
   | { readonly kind: 'read'; readonly text: string }
@@ -15,7 +16,9 @@ export type BodyRead =
 interface Deps {
   /** Bytes, as sent and unpacked. */
   readonly maxBytes: number
-  readonly memory: Reservation
+  readonly memory: Pick<Reservation, 'take'> & { received?(): void }
+  /** Undefined: the sender is known. */
+  readonly probe?: SenderProbe | undefined
   readonly progress: HttpLimits['progress']
   readonly clock: Clock
   readonly connection: Connection
@@ -26,19 +29,24 @@ interface Deps {
  * wrong about both. Invalid bytes become U+FFFD, a byte order mark is left out.
  */
 export async function readBody(request: IncomingMessage, response: ServerResponse, deps: Deps): Promise<BodyRead> {
-  const { maxBytes, memory } = deps
+  const { maxBytes, memory, probe } = deps
   if (Number(request.headers['content-length']) > maxBytes) return refuse(tooLarge(maxBytes))
   // Every other expectation has been refused; HTTP/1.0 knows none.
   if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
   const wire = await receive(request, deps)
   if (wire.kind !== 'received') return wire
+  memory.received?.()
   if (!isGzip(wire.bytes)) return { kind: 'read', text: textOf(wire.bytes) }
-  const unpacked = await gunzip(wire.bytes, maxBytes, memory)
+  const unpacked = await gunzip(wire.bytes, probe ?? { limit: maxBytes }, memory)
   switch (unpacked.kind) {
     case 'unpacked':
       return { kind: 'read', text: textOf(unpacked.bytes) }
     case 'too_large':
-      return refuse(tooLarge(maxBytes))
+      return refuse(tooLarge(maxBytes, probe))
+    case 'ratio':
+      return refuse(problem('payload_too_large', 'The body unpacks to more than 100 times its size: send it unpacked.'))
+    case 'refused':
+      return refuse(unpacked.answer)
     case 'no_memory':
       return refuse(noMemory())
     case 'corrupt':
@@ -50,9 +58,13 @@ type Received = { readonly kind: 'received'; readonly bytes: Buffer } | Exclude<
 
 const refuse = (answer: Answer): { readonly kind: 'refused'; readonly answer: Answer } => ({ kind: 'refused', answer })
 
-const tooLarge = (maxBytes: number): Answer =>
-  problem('payload_too_large', `The body has more than ${maxBytes} bytes: send smaller batches.`)
-const noMemory = (): Answer =>
+function tooLarge(maxBytes: number, probe?: SenderProbe): Answer {
+  const { limit } = probe ?? { limit: maxBytes }
+  const text = `The body has more than ${limit} bytes: send smaller batches.`
+  const advice = " More are accepted with the write key as the user of HTTP Basic or as 'X-Write-Key'."
+  return problem('payload_too_large', limit < maxBytes ? text + advice : text)
+}
+export const noMemory = (): Answer =>
   problem('unavailable', 'Too many requests are under way: send this one again later.', { retryAfter: 1 })
 const tooSlow = (): Answer => problem('request_timeout', 'The body came too slowly: send it again, faster.')
 const tooManyPieces = (): Answer =>
@@ -62,10 +74,13 @@ const tooManyPieces = (): Answer =>
 const manyPieces = 65_536
 const smallPiece = 16
 
-function receive(request: IncomingMessage, { maxBytes, memory, progress, clock, connection }: Deps): Promise<Received> {
+function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
+  const { maxBytes, memory, probe, progress, clock, connection } = deps
   const declared = request.headers['content-length']
   const store = new ByteStore({
-    limit: maxBytes,
+    get limit() {
+      return probe?.limit ?? maxBytes
+    },
     memory,
     expected: declared === undefined ? undefined : Number(declared),
   })
@@ -77,16 +92,20 @@ function receive(request: IncomingMessage, { maxBytes, memory, progress, clock, 
     bytes += piece.length
     pieces += 1
     const kept = store.add(piece)
-    if (kept === 'too_large') settle(refuse(tooLarge(maxBytes)))
+    if (kept === 'too_large') settle(refuse(tooLarge(maxBytes, probe)))
     else if (kept === 'no_memory') settle(refuse(noMemory()))
     else if (pieces > manyPieces && bytes < pieces * smallPiece) settle(refuse(tooManyPieces()))
+    else if (probe !== undefined && !isGzip(store.bytes())) {
+      const answer = probe.onBytes(store.bytes())
+      if (answer !== undefined) settle(refuse(answer))
+    }
   }
   const onEnd = (): void => settle({ kind: 'received', bytes: store.bytes() })
   const onGone = (): void => settle({ kind: 'gone' })
 
   let bytesBefore = 0
   function checkProgress(): void {
-    if (bytes - bytesBefore < progress.bytes) return settle(refuse(tooSlow()))
+    if (bytes - bytesBefore < requiredBytes(bytesBefore, progress)) return settle(refuse(tooSlow()))
     bytesBefore = bytes
     cancel = clock.after(progress.within, checkProgress)
   }
@@ -110,6 +129,10 @@ function receive(request: IncomingMessage, { maxBytes, memory, progress, clock, 
     .on('error', () => {})
   return promise
 }
+
+/** Bytes that the next period must bring, after so many. */
+const requiredBytes = (held: number, { bytes, large }: HttpLimits['progress']): number =>
+  large !== undefined && held > large.above ? large.bytes : bytes
 
 /** Buffer puts U+FFFD in place of invalid bytes, as the WHATWG decoder does; a byte order mark it would keep. */
 function textOf(bytes: Buffer): string {

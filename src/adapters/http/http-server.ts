@@ -6,6 +6,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings.ts'
 import { type Answer, problem } from './answers.ts'
+import { AddressCounter, limitAddresses } from './client-address.ts'
 import { type Connections, createConnections, everyMethod } from './connections.ts'
 import { isPreflight, preflight } from './cors.ts'
 import type { HttpLimits } from './limits.ts'
@@ -18,8 +19,12 @@ interface Deps {
   readonly clock: Clock
   readonly logger: Logger
   readonly onAnswer: (answer: Answer) => void
+  /** A connection was closed because its address has its maximum. */
+  readonly onConnectionRefused?: () => void
   /** The methods of a path as in `Allow`; undefined: no such path. */
   readonly methodsOf: (url: string) => string | undefined
+  /** Whether pages of other origins may ask this path (CORS). */
+  readonly isCrossOrigin: (url: string) => boolean
 }
 
 export interface HttpServer {
@@ -40,13 +45,15 @@ export interface HttpServer {
  * answered with a code, a message and the right status.
  */
 export function createHttpServer(deps: Deps): HttpServer {
-  const { listen, limits, clock, logger, onAnswer } = deps
+  const { listen, limits, clock, logger, onAnswer, isCrossOrigin } = deps
   const connections = createConnections({ limits, clock, onAnswer })
-  const send = createSend({ connections, limits, clock, onAnswer })
+  const addresses = new AddressCounter(limits.connectionsPerAddress)
+  const send = createSend({ connections, limits, clock, onAnswer, isCrossOrigin })
   const onDrop = logDrops(deps)
   const serverFor = (handler: RequestListener): Server => {
     const server = createNodeServer(handler, limits).on('drop', onDrop)
     connections.follow(server)
+    limitAddresses(server, addresses, deps.onConnectionRefused)
     return server
   }
   const app = createApp(serverFor, (error, request, reply) => send(request, reply, answerToBadUrl(error)))
@@ -158,11 +165,11 @@ function refusalOf(request: IncomingMessage, underWay: number, limits: HttpLimit
   return undefined
 }
 
-function answerToOptions(request: IncomingMessage, { methodsOf }: Deps): Answer {
+function answerToOptions(request: IncomingMessage, { methodsOf, isCrossOrigin }: Deps): Answer {
   const { url = '' } = request
   const methods = url === '*' ? everyMethod : methodsOf(url)
   if (methods === undefined) return notFound()
-  return isPreflight(request.headers)
+  return isPreflight(request.headers) && isCrossOrigin(url)
     ? { code: 'preflight', status: 204, headers: preflight(request.headers, methods), body: '' }
     : { code: 'ok', status: 204, headers: { allow: methods }, body: '' }
 }

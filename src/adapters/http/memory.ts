@@ -31,6 +31,8 @@ interface StoreOptions {
   readonly expected?: number | undefined
 }
 
+/** What grows by this factor is copied five times at most, and holds at most a quarter more than it needs. */
+const growth = 1.25
 /** A sender gets no more than this on its word: the rest is reserved while the bytes come in. */
 const firstBytes = 16_384
 
@@ -70,7 +72,10 @@ export class ByteStore {
 
   #grow(needed: number): boolean {
     const { limit, memory, expected = limit } = this.#options
-    const wanted = Math.min(Math.max(needed, 2 * this.#buffer.length, firstBytes), Math.max(needed, expected))
+    const wanted = Math.min(
+      Math.max(needed, Math.ceil(growth * this.#buffer.length), firstBytes),
+      Math.max(needed, expected),
+    )
     if (!memory.take(wanted - this.#buffer.length)) return false
     const grown = Buffer.allocUnsafe(wanted)
     this.#buffer.copy(grown, 0, 0, this.#length)

@@ -1,14 +1,30 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 import fastify from 'fastify'
 import type { Check, Health } from '../../core/health.ts'
 import type { ListenAddress } from '../../core/settings.ts'
+import { durationMs } from '../../core/units.ts'
 import type { Exposition } from '../metrics.ts'
 import { prefersOpenMetrics } from './exposition-format.ts'
+import { defaultLimits, type HttpLimits } from './limits.ts'
+import { createNodeServer } from './node-server.ts'
 
 interface Deps {
   readonly listen: ListenAddress
   readonly health: () => Health
   /** In Prometheus' text format, and for whoever asks for it in OpenMetrics. */
   readonly metrics: Exposition & { readonly openMetrics: Exposition }
+  readonly limits?: Partial<HttpLimits>
+}
+
+/** Requests here are a line and a few headers, and their senders are on the same network. */
+const opsLimits: HttpLimits = {
+  ...defaultLimits,
+  headTimeout: durationMs(5_000),
+  requestTimeout: durationMs(5_000),
+  keepAlive: durationMs(5_000),
+  silence: durationMs(10_000),
+  connections: 64,
 }
 
 /** What operators and their machines ask: `/metrics`, `/livez`, `/readyz` (with `?verbose` one line a check). `/` lists them. */
@@ -18,8 +34,12 @@ export interface OpsServer {
   stop(): Promise<void>
 }
 
-export function createOpsServer({ listen, health, metrics }: Deps): OpsServer {
-  const server = fastify({ forceCloseConnections: true })
+export function createOpsServer({ listen, health, metrics, ...deps }: Deps): OpsServer {
+  const limits = { ...opsLimits, ...deps.limits }
+  const server = fastify({
+    forceCloseConnections: true,
+    serverFactory: handler => closeOldestBeyond(createNodeServer(handler, limits), limits.connections),
+  })
   server.get('/metrics', async ({ headers }, reply) => {
     const { contentType, text } = prefersOpenMetrics(headers.accept) ? metrics.openMetrics : metrics
     return reply.type(contentType).send(await text())
@@ -40,6 +60,21 @@ export function createOpsServer({ listen, health, metrics }: Deps): OpsServer {
     start: () => server.listen({ host: listen.host, port: listen.port }),
     stop: () => server.close(),
   }
+}
+
+/**
+ * A new connection closes the oldest one when there are `most` already. Node would drop the new one: then 64 silent connections
+ * would make the kubelet's probes fail, and the process would be restarted.
+ */
+function closeOldestBeyond(server: Server, most: number): Server {
+  const open = new Set<Socket>()
+  server.maxConnections = 2 * most
+  return server.prependListener('connection', (socket: Socket) => {
+    const [oldest] = open
+    if (open.size >= most) oldest?.destroy()
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
 }
 
 const paths = `/metrics           what Prometheus reads

@@ -33,13 +33,9 @@ export const syncsPath = '/v1/audiences/:name/syncs'
 
 const reading = 'GET, HEAD, OPTIONS'
 const writing = 'OPTIONS, POST'
-const methodsByPath = new Map([
-  ...ingestPaths.map(({ path }) => [path, writing] as const),
-  [documentPath, reading],
-  [deletionsPath, writing],
-])
-const methodsByPattern = [
-  [/^\/v1\/projects\/[^/]+\/settings$/, reading],
+const methodsByPath = new Map([...ingestPaths.map(({ path }) => [path, writing] as const), [documentPath, reading]])
+const operatorMethods = [
+  [/^\/v1\/regulations$/, writing],
   [/^\/v1\/regulations\/[^/]+$/, reading],
   [/^\/v1\/audiences\/[^/]+\/syncs$/, writing],
 ] as const
@@ -47,8 +43,21 @@ const methodsByPattern = [
 /** The methods that a path has, as in `Allow`; undefined for one that does not exist. `url` is as in the request line. */
 export function methodsOf(url: string): string | undefined {
   const path = pathOf(url)
-  return methodsByPath.get(path) ?? methodsByPattern.find(([pattern]) => pattern.test(path))?.[1]
+  if (/^\/v1\/projects\/[^/]+\/settings$/.test(path)) return reading
+  return methodsByPath.get(path) ?? operatorMethodsAt(path)
 }
+
+/** The same on the listener of the operator API. */
+export function operatorMethodsOf(url: string): string | undefined {
+  const path = pathOf(url)
+  return path === documentPath ? reading : operatorMethodsAt(path)
+}
+
+/** No page may ask these: they answer without CORS headers. */
+export const isOperatorUrl = (url: string): boolean => operatorMethodsAt(pathOf(url)) !== undefined
+
+const operatorMethodsAt = (path: string): string | undefined =>
+  operatorMethods.find(([pattern]) => pattern.test(path))?.[1]
 
 /** As the router sees it: without query, double slashes and the one at the end. */
 function pathOf(url: string): string {

@@ -14,10 +14,11 @@ interface Deps {
   readonly limits: Pick<HttpLimits, 'linger'>
   readonly clock: Clock
   readonly onAnswer: (answer: Answer) => void
+  readonly isCrossOrigin: (url: string) => boolean
 }
 
 /** Every answer to a request goes this way: with what pages need to read it, and the connection kept or closed as it must be. */
-export function createSend({ connections, limits, clock, onAnswer }: Deps): Send {
+export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin }: Deps): Send {
   return (request, reply, answer) => {
     const { raw } = request
     onAnswer(answer)
@@ -25,7 +26,7 @@ export function createSend({ connections, limits, clock, onAnswer }: Deps): Send
     const isLast = rest !== 'none' || connections.of(raw).isLast || !connections.staysAfter(raw)
     const headers = {
       ...answer.headers,
-      ...crossOrigin(raw.headers),
+      ...(isCrossOrigin(raw.url ?? '') && crossOrigin(raw.headers)),
       ...(isLast && { connection: 'close' }),
     }
     if (rest === 'to_read') {

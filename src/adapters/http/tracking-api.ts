@@ -1,32 +1,29 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { CallType } from '../../core/message/message.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import type { OperatorApi } from '../../core/operator-api.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings.ts'
-import type { TraceContext, Tracer } from '../../core/trace/tracer.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
 import type { TrackingApi } from '../../core/tracking-api.ts'
-import { type Answer, accepted, ok, problem, refused } from './answers.ts'
-import { readBody } from './body.ts'
+import { type Answer, ok, problem } from './answers.ts'
 import { createHttpServer } from './http-server.ts'
+import { createIngest } from './ingest.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
-import { createReservation } from './memory.ts'
 import { openApiDocument } from './openapi.ts'
-import { addOperatorRoutes } from './operator-api.ts'
-import { documentPath, ingestPaths, methodsOf, settingsPath } from './paths.ts'
+import { addOperatorRoutes, type Operator } from './operator-api.ts'
+import { documentPath, ingestPaths, isOperatorUrl, methodsOf, settingsPath } from './paths.ts'
 import { createTakeTraced } from './traced.ts'
-import { headerKeyOf, queryKeyOf } from './write-key.ts'
 
 interface Deps {
   readonly listen: ListenAddress
   readonly api: TrackingApi
-  /** Undefined: no operator key is configured. */
-  readonly operator?: OperatorApi | undefined
+  /** Deprecated: the operator API on this listener. Undefined: it is off here. */
+  readonly operator?: Operator | undefined
   /** Largest body, as sent and unpacked. */
   readonly maxBodyBytes: number
   readonly clock: Clock
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'collectorAnswers'>
+  readonly metrics: Pick<Metrics, 'collectorAnswers' | 'collectorBodiesRefused'>
+  /** Names the address of a client; undefined: it is that of the connection. */
+  readonly clientAddressHeader?: string | undefined
   readonly limits?: Partial<HttpLimits>
   readonly tracer?: Tracer | undefined
 }
@@ -40,46 +37,28 @@ export interface TrackingServer {
 }
 
 export function createTrackingServer(deps: Deps): TrackingServer {
-  const { api, maxBodyBytes, clock, metrics, tracer } = deps
+  const { api, maxBodyBytes, clock, metrics, tracer, clientAddressHeader } = deps
   const limits = { ...defaultLimits, ...deps.limits }
   const onAnswer = ({ code }: Answer): void => metrics.collectorAnswers.inc({ code })
-  const server = createHttpServer({ ...deps, limits, onAnswer, methodsOf })
+  const onRefused = (cause: 'connections' | 'address' | 'slow'): void => metrics.collectorBodiesRefused.inc({ cause })
+  // Behind a proxy all connections have its address: there the requests of each client are counted.
+  const connectionsPerAddress = clientAddressHeader === undefined ? limits.connectionsPerAddress : limits.connections
+  const server = createHttpServer({
+    ...deps,
+    limits: { ...limits, connectionsPerAddress },
+    onAnswer,
+    onConnectionRefused: () => onRefused('connections'),
+    methodsOf,
+    isCrossOrigin: url => !isOperatorUrl(url),
+  })
   const { app, connections, send, fail, start, stop } = server
   const takeTraced = createTakeTraced(tracer, fail)
 
-  /** Undefined: the sender has gone. */
-  async function take(
-    { raw, query }: FastifyRequest,
-    reply: FastifyReply,
-    type: CallType | undefined,
-    trace: TraceContext | undefined,
-  ): Promise<Answer | undefined> {
-    const receivedAt = clock.now()
-    const memory = createReservation(api)
-    try {
-      const connection = connections.of(raw)
-      const { progress } = limits
-      const body = await readBody(raw, reply.raw, { maxBytes: maxBodyBytes, memory, progress, clock, connection })
-      if (body.kind === 'gone') return undefined
-      if (body.kind === 'refused') return body.answer
-      const answer = await api.accept({
-        type,
-        headerKey: headerKeyOf(raw),
-        queryKey: queryKeyOf(query),
-        body: body.text,
-        strict: raw.headers['x-strict-mode'] === '1',
-        receivedAt,
-        trace,
-      })
-      return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
-    } finally {
-      memory.giveBack()
-    }
-  }
+  const take = createIngest({ ...deps, limits, connections, onRefused })
 
   for (const { path, type } of ingestPaths) {
     app.post(path, (request, reply) => {
-      takeTraced(path, { request, reply }, trace => take(request, reply, type, trace)).then(
+      takeTraced(path, { request, reply }, trace => take({ request, reply, type, trace })).then(
         answer => answer && send(request, reply, answer),
         error => fail(request, reply, error),
       )

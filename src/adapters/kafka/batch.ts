@@ -3,6 +3,12 @@ import type { OutgoingRecord } from '../../core/ports.ts'
 /** What one request to one partition holds at most. kafkajs needs time quadratic in the records, brokers take a mebibyte by default. */
 export const batchLimits = { records: 1_000, bytes: 900 * 1024 }
 
+/**
+ * A record that is longer is refused without asking a broker: no topic of ours takes it, and one that
+ * is longer than `socket.request.max.bytes` makes the broker close the connection for all others.
+ */
+export const maxRecordBytes = 8 * 1024 * 1024
+
 /** The largest that a record adds to a batch besides its key, value and headers. */
 const recordOverheadBytes = 32
 const headerOverheadBytes = 10

@@ -32,8 +32,11 @@ export const metadataMaxAgeMs = 30_000
 
 /** Makes kafkajs's parts with the connection settings of an installation. */
 export interface KafkaClient {
-  /** kafkajs shares committed offsets between the consumers of one client and group: so each gets a client of its own. */
-  consumer(config: ConsumerConfig): Consumer
+  /**
+   * kafkajs shares committed offsets between the consumers of one client and group: so each gets a client of its own.
+   * `onDial` is called before each connection that it opens.
+   */
+  consumer(config: ConsumerConfig, onDial?: () => void): Consumer
   producer(config: ProducerConfig): Producer
   admin(): Admin
 }
@@ -63,10 +66,10 @@ export function createKafka(
     ...(keepsAlive ? {} : { socketFactory: detachedSockets() }),
   }
   return {
-    consumer: consumerConfig => {
+    consumer: (consumerConfig, onDial) => {
       // A process of ours: the client library, which lives in others', has producers only.
       readHeadersAsText()
-      return new Kafka(config).consumer(consumerConfig)
+      return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },
     producer: producerConfig => new Kafka(config).producer(producerConfig),
     admin: () => new Kafka(config).admin({ retry: consumerRetry }),
@@ -77,6 +80,15 @@ export function createKafka(
 function detachedSockets(): ISocketFactory {
   const connect = internal<() => ISocketFactory>('network/socketFactory')()
   return place => connect(place).unref()
+}
+
+/** Sockets as kafkajs makes them; each is an attempt to reach a broker. */
+function notifyingSockets(onDial: () => void = () => undefined): ISocketFactory {
+  const connect = internal<() => ISocketFactory>('network/socketFactory')()
+  return place => {
+    onDial()
+    return connect(place)
+  }
 }
 
 /** Where the brokers are and how we show who we are. */

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { zstdCompress, zstdDecompress } from 'node:zlib'
+import { gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib'
 import type * as Kafkajs from 'kafkajs'
 import * as lz4 from 'lz4js'
 import snappy from 'snappyjs'
@@ -11,7 +11,38 @@ export interface Codec {
   decompress(bytes: Buffer): Promise<Buffer>
 }
 
-export const zstdCodec: Codec = { compress: promisify(zstdCompress), decompress: promisify(zstdDecompress) }
+/**
+ * What a batch may unpack to, in bytes. Producers with default settings pack a mebibyte; the largest
+ * batches that our tests know have 200,000 records and unpack to some 25 MB.
+ */
+export const maxUnpackedBytes = 64 * 1024 * 1024
+
+const zlibLimit = { maxOutputLength: maxUnpackedBytes }
+
+export const gzipCodec: Codec = {
+  compress: bytes => promisify(gzip)(bytes),
+  decompress: bytes => promisify(gunzip)(bytes, zlibLimit).catch(oversizedOrAsItWas),
+}
+
+export const zstdCodec: Codec = {
+  compress: bytes => promisify(zstdCompress)(bytes),
+  decompress: bytes => promisify(zstdDecompress)(bytes, zlibLimit).catch(oversizedOrAsItWas),
+}
+
+const oversizedCode = 'BATCH_TOO_LARGE'
+
+const oversized = (cause?: unknown): KafkaError =>
+  new KafkaError(`the batch unpacks to more than ${maxUnpackedBytes} bytes`, {
+    ...{ code: oversizedCode, retriable: false },
+    cause,
+  })
+
+/** Whether bytes were not unpacked because of what they unpack to. */
+export const isOversized = (error: unknown): boolean => error instanceof KafkaError && error.code === oversizedCode
+
+function oversizedOrAsItWas(error: NodeJS.ErrnoException): never {
+  throw error.code === 'ERR_BUFFER_TOO_LARGE' ? oversized(error) : error
+}
 
 /** Magic, independent blocks of at most 64 KiB, checksum of these two: Kafka reads no other blocks, and that is what lz4js would write. */
 const lz4Header = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82])
@@ -27,7 +58,14 @@ export const lz4Codec: Codec = {
       parts.push(...lz4Block(bytes.subarray(at, at + lz4BlockBytes)))
     return Buffer.concat([...parts, lz4EndMark])
   },
-  decompress: async bytes => asBuffer(lz4.decompress(bytes)),
+  async decompress(bytes) {
+    const most = Math.min(lz4.decompressBound(bytes) as unknown as number, maxUnpackedBytes)
+    const unpacked = Buffer.alloc(most)
+    // It counts what does not fit too, and writes it nowhere.
+    const size = lz4.decompressFrame(bytes, unpacked) as unknown as number
+    if (size > most) throw oversized()
+    return size < most ? Buffer.from(unpacked.subarray(0, size)) : unpacked
+  },
 }
 
 /** Its length, then its bytes: packed, or as they are when that is shorter. */
@@ -58,13 +96,14 @@ export const snappyCodec: Codec = {
   },
   async decompress(bytes) {
     const isFramed = bytes.subarray(0, xerialMagicLength).equals(xerialHeader.subarray(0, xerialMagicLength))
-    return isFramed ? Buffer.concat(unframe(bytes)) : asBuffer(snappy.uncompress(bytes))
+    return isFramed ? Buffer.concat(unframe(bytes)) : asBuffer(unpackBlock(bytes, maxUnpackedBytes))
   },
 }
 
 function unframe(bytes: Buffer): Uint8Array[] {
   const blocks: Uint8Array[] = []
   let at = xerialHeader.length
+  let room = maxUnpackedBytes
   while (at < bytes.length) {
     const end = at + 4 + (at + 4 <= bytes.length ? bytes.readInt32BE(at) : Number.NaN)
     if (!(end > at + 4 && end <= bytes.length))
@@ -72,18 +111,42 @@ function unframe(bytes: Buffer): Uint8Array[] {
         code: 'CODEC',
         retriable: false,
       })
-    blocks.push(snappy.uncompress(bytes.subarray(at + 4, end)))
+    const block = unpackBlock(bytes.subarray(at + 4, end), room)
+    blocks.push(block)
+    room -= block.length
     at = end
   }
   return blocks
+}
+
+/** A block says first what it unpacks to. */
+function unpackBlock(block: Uint8Array, most: number): Uint8Array {
+  try {
+    return snappy.uncompress(block, most)
+  } catch (error) {
+    throw /is too big/.test((error as Error).message) ? oversized(error) : error
+  }
 }
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 }
 
-/** kafkajs brings gzip only, and a record in another codec stops its consumer for good: so all are there before the first fetch. */
-export function registerCodecs({ CompressionCodecs, CompressionTypes }: typeof Kafkajs): void {
+/** By the number that a batch has in its attributes. */
+const byNumber: Readonly<Record<number, Codec>> = { 1: gzipCodec, 2: snappyCodec, 3: lz4Codec, 4: zstdCodec }
+
+/** The records of a compressed batch as bytes. @throws KafkaError of which `isOversized` holds. */
+export async function unpack(compression: number, bytes: Buffer): Promise<Buffer> {
+  const codec = byNumber[compression]
+  if (codec !== undefined) return codec.decompress(bytes)
+  throw new KafkaError(`no codec has the number ${compression}`, { code: 'CODEC', retriable: false })
+}
+
+/** For producers: kafkajs brings gzip only. What is fetched is unpacked by `unpack`. */
+export function registerCodecs({
+  CompressionCodecs,
+  CompressionTypes,
+}: Pick<typeof Kafkajs, 'CompressionCodecs' | 'CompressionTypes'>): void {
   const codecs = [
     [CompressionTypes.Snappy, snappyCodec],
     [CompressionTypes.LZ4, lz4Codec],

@@ -1,4 +1,4 @@
-import type { Consumer } from 'kafkajs'
+import type { Consumer, ConsumerConfig } from 'kafkajs'
 import { pause } from '../../core/pause.ts'
 import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
@@ -6,13 +6,15 @@ import { cooperativeAssigner } from './assigner.ts'
 import type { LostPosition } from './assignment.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from './client.ts'
 import { type CommitResult, type Commits, createCommits } from './commits.ts'
-import { codeOfThrown, KafkaError, kafkaError, topicMissing } from './errors.ts'
+import { Contact } from './contact.ts'
+import { codeOfThrown, KafkaError, kafkaError } from './errors.ts'
 import { type FetchSize, usualFetch } from './fetch-size.ts'
 import { handOver } from './hand-over.ts'
 import type { Batch, Cluster } from './internals.ts'
 import { Member } from './member.ts'
 import { Partitions } from './partitions.ts'
 import { setGroupHooks } from './patches/group-hooks.ts'
+import { subscribe } from './subscribe.ts'
 
 export interface ConsumerDeps {
   readonly kafka: KafkaClient
@@ -39,8 +41,6 @@ export interface ConsumerDeps {
 }
 
 const groupTiming = { sessionTimeout: 6_000, heartbeatInterval: 500, rebalanceTimeout: 15_000 }
-/** Answers by which the brokers show that they still serve us as a member. */
-const signsOfLife: ReadonlySet<string> = new Set(['Fetch', 'Heartbeat', 'SyncGroup'])
 /** How long the last commit is tried for. */
 const stopLimitMs = 10_000
 const stopAgainAfter = durationMs(50)
@@ -67,11 +67,11 @@ class GroupConsumer implements LogConsumer {
   #isClosed = false
   #hasBug = false
   #stopped: Promise<void> | undefined
-  #lastHeard: number
+  readonly #contact: Contact
 
   constructor(deps: ConsumerDeps) {
     this.#deps = deps
-    this.#lastHeard = deps.clock.monotonic()
+    this.#contact = new Contact(deps.clock)
     this.#joined.promise.catch(() => undefined)
   }
 
@@ -123,7 +123,11 @@ class GroupConsumer implements LogConsumer {
   }
 
   silence(): DurationMs {
-    return durationMs(Math.floor(this.#deps.clock.monotonic() - this.#lastHeard))
+    return this.#contact.silence()
+  }
+
+  inactivity(): DurationMs {
+    return this.#contact.inactivity()
   }
 
   stop(): Promise<void> {
@@ -163,10 +167,9 @@ class GroupConsumer implements LogConsumer {
       clock,
       logger,
     })
-    const consumer = createKafkajsConsumer(this.#deps, member)
-    consumer.on(consumer.events.REQUEST, ({ payload }) => {
-      if (signsOfLife.has(payload.apiName)) this.#lastHeard = clock.monotonic()
-    })
+    const consumer = createKafkajsConsumer(this.#deps, member, () => this.#contact.noteTry())
+    consumer.on(consumer.events.REQUEST, ({ payload }) => this.#contact.noteAnswer(payload.apiName))
+    consumer.on(consumer.events.REQUEST_TIMEOUT, () => this.#contact.noteTry())
     consumer.on(consumer.events.CRASH, ({ payload }) => this.#onCrash(payload, member))
     commits.start()
     return { consumer, member, commits }
@@ -222,9 +225,9 @@ class GroupConsumer implements LogConsumer {
   }
 }
 
-function createKafkajsConsumer(deps: ConsumerDeps, member: Member): Consumer {
+function createKafkajsConsumer(deps: ConsumerDeps, member: Member, onDial: () => void): Consumer {
   const { inPartition: maxBytesPerPartition, inAll: maxBytes } = deps.fetch ?? usualFetch
-  return deps.kafka.consumer({
+  const config: ConsumerConfig = {
     groupId: deps.groupId,
     ...groupTiming,
     ...{ maxBytesPerPartition, maxBytes },
@@ -239,13 +242,6 @@ function createKafkajsConsumer(deps: ConsumerDeps, member: Member): Consumer {
         return cooperativeAssigner(member)(config)
       },
     ],
-  })
-}
-
-async function subscribe(consumer: Consumer, topic: string): Promise<void> {
-  try {
-    await consumer.subscribe({ topic, fromBeginning: true })
-  } catch (error) {
-    throw codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicMissing(topic, error) : error
   }
+  return deps.kafka.consumer(config, onDial)
 }

@@ -18,6 +18,12 @@ export function topicMissing(topic: string, cause?: unknown): KafkaError {
   return new KafkaError(`topic ${topic} does not exist`, { code: 'TOPIC_MISSING', retriable: false, cause })
 }
 
+/** Kafka's own code for it, without having asked a broker. */
+export function recordTooLarge(topic: string, bytes: number, most: number): KafkaError {
+  const line = `a record of ${bytes} bytes for ${topic} is over ${most}`
+  return new KafkaError(line, { code: 'MESSAGE_TOO_LARGE', retriable: false })
+}
+
 /** By its type kafkajs knows that it has to join again, by the flag that it may try. */
 export function rejoinNeeded(): Error {
   return Object.assign(new Error('the group has to be joined again'), {

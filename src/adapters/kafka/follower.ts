@@ -122,7 +122,7 @@ class Follower implements TopicFollower {
     const byLeader = Map.groupBy(this.#partitions.values(), ({ partition }) =>
       leaderOf(this.#cluster, topic, partition),
     )
-    const at = clock.monotonic()
+    const at = clock.boottime()
     const isBehind = at - this.#asOf > behindMs
     const fetches = [...byLeader].map(async ([node, wanted]) => {
       const request = { node, topic, wanted, maxWaitMs: isBehind ? 0 : maxWaitMs }

@@ -1,4 +1,5 @@
-import { createRequire } from 'node:module'
+import type { OversizedBatch } from '../../core/ports.ts'
+import { privateModule } from './private-modules.ts'
 
 /**
  * The parts of kafkajs that its types do not show and that we call or replace. They hold for exactly one version: see `library.ts`.
@@ -17,6 +18,8 @@ export interface FetchedMessage {
   readonly value: Buffer | null
   readonly headers?: Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>
   readonly isControlRecord?: boolean
+  /** By `boundUnpacking`. */
+  readonly oversizedBatch?: OversizedBatch
   readonly batchContext?: { readonly producerId: string; readonly inTransaction: boolean }
 }
 
@@ -120,17 +123,12 @@ export interface ConsumerGroup {
   recoverFromOffsetOutOfRange(error: { readonly topic: string; readonly partition: number }): Promise<void>
 }
 
-const require = createRequire(import.meta.url)
-
 /** The export of one of kafkajs's own files, `consumer/batch` for example. */
 export function internal<T>(file: string): T {
-  return require(`kafkajs/src/${file}`) as T
+  return privateModule(`kafkajs/src/${file}`).exports as T
 }
 
 /** Replaces the export of one of kafkajs's own files; who has loaded the file before keeps the old one. */
 export function replaceInternal<T>(file: string, replacement: T): void {
-  internal(file)
-  const loaded = require.cache[require.resolve(`kafkajs/src/${file}`)]
-  if (loaded === undefined) throw new Error(`kafkajs/src/${file} is not in the module cache`)
-  loaded.exports = replacement
+  privateModule(`kafkajs/src/${file}`).exports = replacement
 }

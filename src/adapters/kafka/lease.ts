@@ -8,7 +8,7 @@ const beatEveryMs = 500
 const leaseMs = 5_000
 
 /**
- * How long ago we were a member of the group for sure. It counts from the moment at which a heartbeat was sent, not from its answer: that may
+ * How long ago we were a member of the group for sure, counting the time for which the machine was suspended. It counts from the moment at which a heartbeat was sent, not from its answer: that may
  * have waited in the socket while the process was frozen.
  */
 export class Lease {
@@ -30,7 +30,7 @@ export class Lease {
 
   /** Milliseconds since we were a member for sure; infinite before the first time. */
   get age(): number {
-    return this.#clock.monotonic() - this.#confirmedAt
+    return this.#clock.boottime() - this.#confirmedAt
   }
 
   /**
@@ -39,7 +39,7 @@ export class Lease {
    * @throws what the coordinator says to it: that the group rebalances, or does not know us (any more).
    */
   beat(group: ConsumerGroup): Promise<void> {
-    if (this.#beat === undefined && this.#clock.monotonic() < this.#sentAt + beatEveryMs) return Promise.resolve()
+    if (this.#beat === undefined && this.#clock.boottime() < this.#sentAt + beatEveryMs) return Promise.resolve()
     this.#beat ??= this.#send(group).finally(() => {
       this.#beat = undefined
     })
@@ -54,7 +54,7 @@ export class Lease {
 
   async #send({ coordinator, groupId, memberId, generationId }: ConsumerGroup): Promise<void> {
     if (memberId === null) return
-    const sentAt = this.#clock.monotonic()
+    const sentAt = this.#clock.boottime()
     this.#sentAt = sentAt
     try {
       await coordinator.heartbeat({ groupId, memberId, groupGenerationId: generationId })

@@ -1,8 +1,9 @@
-import { createRequire } from 'node:module'
 import type * as Kafkajs from 'kafkajs'
 import { registerCodecs } from './codecs.ts'
 import { KafkaError } from './errors.ts'
+import { internal } from './internals.ts'
 import { cureAbortedRecords } from './patches/aborted-records.ts'
+import { boundUnpacking } from './patches/batch-decoder.ts'
 import { cureSlowChecksum } from './patches/checksum.ts'
 import { cureEmptyBatch } from './patches/empty-batch.ts'
 import { cureSlowGrowth } from './patches/encoder-growth.ts'
@@ -17,6 +18,7 @@ import { cureSlowEncoding } from './patches/record-encoder.ts'
 import { cureRequestTimer } from './patches/request-timer.ts'
 import { cureStoppedFetch } from './patches/stopped-fetch.ts'
 import { cureTornAnswer } from './patches/torn-answer.ts'
+import { privateModule } from './private-modules.ts'
 
 /** The version that our patches were made for and are tested with; kafkajs gets no releases any more. */
 const patchedVersion = '2.2.4'
@@ -28,6 +30,7 @@ const cures = [
   cureSlowEncoding,
   cureSlowGrowth,
   separateJoins,
+  boundUnpacking,
   cureEmptyBatch,
   cureHugeBatch,
   cureAbortedRecords,
@@ -41,19 +44,40 @@ const cures = [
   keepAssignments,
 ]
 
-const require = createRequire(import.meta.url)
-let library: typeof Kafkajs | undefined
+/** What we use of kafkajs's main file, which is not loaded itself: see `privateModule`. */
+type Library = Pick<
+  typeof Kafkajs,
+  | 'AssignerProtocol'
+  | 'CompressionCodecs'
+  | 'CompressionTypes'
+  | 'ConfigResourceTypes'
+  | 'Kafka'
+  | 'logLevel'
+  | 'PartitionAssigners'
+>
+let library: Library | undefined
 
 /**
- * kafkajs with its cures and codecs; everything of ours gets it from here.
+ * kafkajs with its patches and codecs, an instance of our own: that of an application which uses the client library remains as it is.
  * @throws KafkaError `LIBRARY_VERSION` when another version is installed.
  */
-export function loadKafkajs(): typeof Kafkajs {
+export function loadKafkajs(): Library {
   if (library !== undefined) return library
-  const { version } = require('kafkajs/package.json') as { version: string }
+  const { version } = privateModule('kafkajs/package.json').exports as { version: string }
   assertVersion(version)
   for (const cure of cures) cure()
-  const loaded = require('kafkajs') as typeof Kafkajs
+  const compression = internal<{ Types: Library['CompressionTypes']; Codecs: Library['CompressionCodecs'] }>(
+    'protocol/message/compression/index',
+  )
+  const loaded: Library = {
+    Kafka: internal('index'),
+    logLevel: internal<{ LEVELS: Library['logLevel'] }>('loggers/index').LEVELS,
+    PartitionAssigners: internal('consumer/assigners/index'),
+    AssignerProtocol: internal('consumer/assignerProtocol'),
+    CompressionTypes: compression.Types,
+    CompressionCodecs: compression.Codecs,
+    ConfigResourceTypes: internal('protocol/configResourceTypes'),
+  }
   registerCodecs(loaded)
   library = loaded
   return loaded

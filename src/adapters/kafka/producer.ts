@@ -1,12 +1,14 @@
-import type { Producer, RecordMetadata } from 'kafkajs'
+import type { Producer } from 'kafkajs'
 import { partitionFor } from '../../core/message/event.ts'
 import type { Cancel, Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import { partitionCount } from './admin.ts'
-import { batchLength, batchLimits, isWorthHalving, recordBytes } from './batch.ts'
+import { type AppendReading, appendReading } from './append-reading.ts'
+import { batchLength, batchLimits, isWorthHalving, maxRecordBytes, recordBytes } from './batch.ts'
 import { type KafkaClient, metadataMaxAgeMs, producerRetry } from './client.ts'
-import { codeOfThrown, KafkaError, kafkaError, topicMissing } from './errors.ts'
+import { codeOfThrown, KafkaError, kafkaError, recordTooLarge, topicMissing } from './errors.ts'
 import { loadKafkajs } from './library.ts'
+import { firstOffset, heldBack, type Sending } from './produce-answer.ts'
 import { Rounds } from './rounds.ts'
 
 export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
@@ -18,6 +20,8 @@ export interface ProducerDeps {
   readonly compression?: Compression
   /** Topics whose records are in no hurry and may stand in any partition: those that come together go in one request. None. */
   readonly isPatient?: (topic: string) => boolean
+  /** Told when a broker says at which time of its own it has appended records. */
+  readonly onAppended?: (reading: AppendReading) => void
 }
 
 /** How long a record waits for others. */
@@ -25,7 +29,7 @@ const linger = { usual: durationMs(5), patient: durationMs(20) }
 /** How long the leader may wait for the replicas: less than the request may take, so that its answer comes. */
 const replicationTimeoutMs = 8_000
 
-type OnAck = (error: Error | undefined) => void
+type OnAck = (error: Error | undefined, offset?: number) => void
 
 interface Queued {
   readonly record: OutgoingRecord
@@ -76,12 +80,14 @@ class BatchingProducer implements LogProducer {
       allowAutoTopicCreation: false,
       metadataMaxAge: metadataMaxAgeMs,
       retry: producerRetry,
-      // Each record names its partition; kafkajs only shows here how many it knows of.
+      // Each record names its partition. kafkajs shows here how many it knows of, and asks before each of its tries.
       createPartitioner:
         () =>
         ({ topic, partitionMetadata, message }) => {
           this.#topic(topic).partitions = partitionMetadata.length
-          return message.partition as number
+          const { maySend, partition } = message as Sending
+          if (maySend?.() === false) throw heldBack(false)
+          return partition
         },
     })
   }
@@ -91,12 +97,12 @@ class BatchingProducer implements LogProducer {
       const closed = new KafkaError('the producer is stopped', { code: 'CLOSED', retriable: false })
       return queueMicrotask(() => onAck(closed))
     }
-    const queued = { record, bytes: recordBytes(record), round: this.#rounds.enter(), onAck }
+    const bytes = recordBytes(record)
+    if (bytes > maxRecordBytes) return queueMicrotask(() => onAck(recordTooLarge(name, bytes, maxRecordBytes)))
+    const queued = { record, bytes, round: this.#rounds.enter(), onAck }
     const topic = this.#topic(name)
-    const { partitions, waiting } = topic
-    if (partitions !== undefined) return this.#enqueue(topic, partitions, queued)
-    waiting.push(queued)
-    if (waiting.length === 1) void this.#look(topic)
+    if (topic.partitions !== undefined) return this.#enqueue(topic, topic.partitions, queued)
+    if (topic.waiting.push(queued) === 1) void this.#look(topic)
   }
 
   async flush(): Promise<void> {
@@ -175,30 +181,41 @@ class BatchingProducer implements LogProducer {
   #withoutHeldBack(taken: readonly Queued[]): readonly Queued[] {
     const held = taken.filter(({ record }) => record.maySend?.() === false)
     if (held.length === 0) return taken
-    this.#answer(held, new KafkaError('it may not be sent any more', { code: 'HELD_BACK', retriable: true }))
+    this.#answer(held, heldBack(true))
     return taken.filter(queued => !held.includes(queued))
   }
 
   async #send(name: string, partition: number, batch: readonly Queued[]): Promise<void> {
-    const error = await this.#request(name, partition, batch)
-    if (error === undefined || !isWorthHalving(error.code, batch.length)) return this.#answer(batch, error)
+    const answer = await this.#request(name, partition, batch)
+    if (!(answer instanceof KafkaError)) return this.#answer(batch, undefined, answer)
+    if (answer.code === 'HELD_BACK') {
+      const left = this.#withoutHeldBack(batch)
+      return left.length === 0 ? undefined : this.#send(name, partition, left)
+    }
+    if (!isWorthHalving(answer.code, batch.length)) return this.#answer(batch, answer)
     const half = Math.ceil(batch.length / 2)
     await this.#send(name, partition, batch.slice(0, half))
     await this.#send(name, partition, batch.slice(half))
   }
 
-  async #request(topic: string, partition: number, batch: readonly Queued[]): Promise<KafkaError | undefined> {
+  /** Resolves with the offset of the first record, or with the error. */
+  async #request(topic: string, partition: number, batch: readonly Queued[]): Promise<number | KafkaError> {
     const { CompressionTypes } = loadKafkajs()
     try {
       await this.#connect()
+      const sentAt = this.#deps.clock.monotonic()
       const answer = await this.#producer.send({
         topic,
         acks: -1,
         timeout: replicationTimeoutMs,
         compression: CompressionTypes[this.#deps.compression ?? 'None'],
-        messages: batch.map(({ record: { key, value, headers } }) => ({ key, value, headers, partition })),
+        messages: batch.map(({ record: { key, value, headers, maySend } }): Sending => {
+          return { key, value, headers, partition, maySend }
+        }),
       })
-      return unanswered(answer, topic, partition)
+      const reading = appendReading(answer, sentAt, this.#deps.clock.monotonic())
+      if (reading !== undefined) this.#deps.onAppended?.(reading)
+      return firstOffset(answer, topic, partition)
     } catch (thrown) {
       if (codeOfThrown(thrown) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, thrown)
       return kafkaError(`records for ${topic}/${partition} are not stored`, thrown)
@@ -213,10 +230,11 @@ class BatchingProducer implements LogProducer {
     return this.#connected
   }
 
-  #answer(batch: readonly Queued[], error: KafkaError | undefined): void {
+  #answer(batch: readonly Queued[], error: KafkaError | undefined, offset = 0): void {
     if (error !== undefined) this.#deps.logger.debug({ code: error.code, records: batch.length }, error.message)
-    for (const { round, onAck } of batch) {
-      onAck(error)
+    for (const [index, { round, onAck }] of batch.entries()) {
+      if (error === undefined) onAck(undefined, offset + index)
+      else onAck(error)
       this.#rounds.leave(round)
     }
   }
@@ -230,15 +248,4 @@ function nextSpread({ spread, partitions = 1, lanes }: Topic): number {
     if (lanes.get(candidate)?.isSending !== true) return candidate
   }
   return next
-}
-
-/** kafkajs resolves without a word about records for a partition that it does not know. */
-export function unanswered(
-  answer: readonly RecordMetadata[],
-  topic: string,
-  partition: number,
-): KafkaError | undefined {
-  const isStored = answer.some(it => it.topicName === topic && it.partition === partition && it.errorCode === 0)
-  if (isStored) return undefined
-  return new KafkaError(`no broker has answered for ${topic}/${partition}`, { code: 'UNANSWERED', retriable: true })
 }

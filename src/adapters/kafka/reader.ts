@@ -59,12 +59,14 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
           )
         return count
       }),
-    readPartition: (of, onRecord) =>
-      asked(of.topic, async cluster =>
-        readPartition(deps, cluster, { ...(await rangeFound(deps, cluster, of)), maxBytes: partitionBytes }, message =>
+    readPartition: (of, onRecord, from = 0) =>
+      asked(of.topic, async cluster => {
+        const range = await rangeFound(deps, cluster, of)
+        const beginning = Math.max(range.beginning, from)
+        return readPartition(deps, cluster, { ...range, beginning, maxBytes: partitionBytes }, message =>
           onRecord(viewOf(of.topic, of.partition, message)),
-        ),
-      ),
+        )
+      }),
     endOf: of => asked(of.topic, async cluster => (await rangeFound(deps, cluster, of)).end),
   }
 }

@@ -39,8 +39,12 @@ export interface DialPolicy {
   }
 }
 
-/** How long one of several addresses may take to connect before the next is tried; a far one needs 300 ms. */
-const attemptTimeoutMs = 500
+/**
+ * How long one of several addresses may take to connect before Node gives it up for the next one. A far one needs 300 ms, but Node
+ * looks at its timers before it looks at its sockets: an address that has connected while the event loop was busy, with handshakes
+ * for example, is given up too. Less than half a call's deadline, so that the next address has time.
+ */
+const attemptTimeoutMs = 2_000
 
 /** Throws a RangeError when an entry of `allow` is no CIDR block. What is no certificate in `ca` adds nothing to the trust. */
 export function createDialPolicy(network: NetworkSettings, resolve: Resolve): DialPolicy {
@@ -54,6 +58,8 @@ export function createDialPolicy(network: NetworkSettings, resolve: Resolve): Di
   }
 
   function checked(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
+    // Node ends the process where a lookup gives it an empty list.
+    if (addresses.length === 0) throw new UnresolvedName(host, new Error('it has no addresses'))
     // One bad answer spoils all: a name that points inside as well is misconfigured or hostile.
     for (const { address } of addresses) {
       const refusal = refuseAddress(address, host)

@@ -144,12 +144,20 @@ class GotExchange implements Exchange {
       if (received > maxBodyBytes) this.#drop()
     })
     stream.on('end', () => {
-      // Answered before it had read the request: the connection is of no more use.
-      if (this.#request?.writableFinished === false) return this.#drop()
       this.#end()
       // Behind what Node still has to say of the request: that it is closed.
-      process.nextTick(letGo, stream)
+      if (this.isSent) process.nextTick(letGo, stream)
+      else setImmediate(() => this.#finish(stream))
     })
+  }
+
+  /**
+   * Node confirms what is written over TLS one turn of the event loop later, and an answer may come before that; then Node's agent
+   * keeps the connection. What is not confirmed by then was answered before all of it was sent: its connection cannot be used again.
+   */
+  #finish(stream: Request): void {
+    if (this.isSent) letGo(stream)
+    else stream.destroy()
   }
 
   #fail(error: Error): void {

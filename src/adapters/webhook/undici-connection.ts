@@ -92,9 +92,13 @@ export class Connection {
     return this.#deps.monotonic() - (this.#progress?.dialledAt ?? Number.NEGATIVE_INFINITY)
   }
 
+  get isOpen(): boolean {
+    return this.#socket?.destroyed === false
+  }
+
   /** Open, and all that was given to it is sent. */
   get isClean(): boolean {
-    return this.#socket?.destroyed === false && this.#socket.writableLength === 0
+    return this.isOpen && this.#socket?.writableLength === 0
   }
 
   /** Ends it at once, whatever it is doing. */

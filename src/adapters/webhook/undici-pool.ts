@@ -62,8 +62,17 @@ export class Pool implements Generation {
     })
   }
 
-  /** Keeps a connection whose request has ended, or drops it. */
+  /**
+   * Keeps a connection whose request has ended, or drops it. Node confirms what is written over TLS one turn of the event loop
+   * later, and an answer may come before that: the connection is checked again in the next turn. What is not confirmed by then
+   * is a request that was answered before all of it was sent.
+   */
   release(connection: Connection): void {
+    if (connection.isClean || !connection.isOpen) this.#keepOrDrop(connection)
+    else setImmediate(() => this.#keepOrDrop(connection))
+  }
+
+  #keepOrDrop(connection: Connection): void {
     const { idle } = connection.origin
     const isWelcome = !this.#isRetired && idle.length < maxIdlePerHost && this.#open <= maxKept
     if (isWelcome && connection.isClean && connection.age < maxAgeMs) {

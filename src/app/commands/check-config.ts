@@ -36,7 +36,7 @@ export function checkConfigCommand(io: CommandIo): Command {
 async function run(options: Options, io: CommandIo): Promise<void> {
   const path = configPath(options, io)
   const result = await loadConfigFile(path, io.env)
-  if (result.kind === 'refused') {
+  if (result.kind === 'refused' || result.problems.length > 0) {
     if (options.json === true) print(io, JSON.stringify({ ok: false, problems: result.problems }, null, 2))
     throw new ConfigurationRefused(result.problems.map(problem => printable(formatProblem(problem))))
   }

@@ -4,13 +4,14 @@ import { systemClock } from '../../adapters/clock.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
 import { callsOf } from '../../core/delivery/request.ts'
 import { createRouting, route } from '../../core/delivery/route.ts'
+import { withheld } from '../../core/log-text.ts'
 import type { Event } from '../../core/message/event.ts'
 import { parseJson } from '../../core/message/json.ts'
 import type { Rejection } from '../../core/message/message.ts'
 import { type Normalised, normalise } from '../../core/message/normalise.ts'
 import type { Clock, WebhookCall } from '../../core/ports.ts'
 import type { Destination, Settings } from '../../core/settings.ts'
-import type { JsonText } from '../../core/units.ts'
+import { type JsonText, Secret } from '../../core/units.ts'
 import { choice } from '../choice.ts'
 import {
   CommandFailed,
@@ -28,6 +29,7 @@ interface Options {
   readonly config?: string
   readonly destination?: string
   readonly source?: string
+  readonly showSecrets?: boolean
   readonly json?: boolean
 }
 
@@ -41,7 +43,7 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 
 const description = [
   'Reads a message as JSON on stdin, as an SDK would send it, and shows each request that it would become: exact headers, signature and body. Nothing is sent and no network is used.',
-  'The output is a file of HTTP requests as editors know it (.http). Static headers are shown as they are, credentials in them too.',
+  'The output is a file of HTTP requests as editors know it (.http). Header values and URLs that come from files are shown as ***, unless --show-secrets is given. Static headers in the configuration itself are shown as they are.',
   'Exits with 1, and says why, when the message is not taken or nobody would get it.',
 ].join('\n\n')
 
@@ -57,6 +59,7 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
   withJsonOption(withConfigOption(command))
     .option('--source <id>', 'the source that sends it; needed when more than one is configured')
     .option('--destination <id>', 'for this destination only')
+    .option('--show-secrets', 'show header values and URLs that come from files')
     .action((options: Options) => run(options, io, clock))
   return withExamples(command, examples)
 }
@@ -76,7 +79,12 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
   for (const destination of destinations) {
     const refusal = refusalOf(destination, event, settings)
     if (refusal !== undefined) refusals.push(refusal)
-    else previews.push(...previewsOf(destination, event, settings, clock))
+    else
+      previews.push(
+        ...previewsOf(destination, event, settings, clock).map(
+          options.showSecrets === true ? each => each : maskedBy(destination),
+        ),
+      )
     if (refusal === undefined && destination.paused) note(`'${destination.id}' is paused: its requests would wait`)
   }
   if (previews.length === 0) throw new CommandFailed(refusals.join('; '))
@@ -122,6 +130,7 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
 /** Why a destination would not get the event: reason and text. Undefined: it would. */
 function refusalOf(destination: Destination, event: Event, settings: Settings): string | undefined {
   const { id } = destination
+  if (destination.isHeld === true) return `held: '${id}' waits until its file in destinationsFrom is mended`
   const routed = route({ ...event, destinationId: id }, createRouting(settings))
   const reason = routed.kind === 'deliver' ? routed.drops[0]?.reason : routed.reason
   switch (reason) {
@@ -159,6 +168,22 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     body,
   }))
 }
+
+/** A preview without what comes from files: of a URL where it goes to, of a header its name. */
+const maskedBy =
+  ({ webhooks }: Destination) =>
+  (preview: Preview): Preview => {
+    const { url, headers } = webhooks.find(({ label }) => label === preview.webhook) ?? {}
+    const shown = Object.entries(preview.headers).map(([name, value]) => [
+      name,
+      headers?.[name] instanceof Secret ? withheld : value,
+    ])
+    return {
+      ...preview,
+      url: url instanceof Secret ? `${new URL(preview.url).origin}/${withheld}` : preview.url,
+      headers: Object.fromEntries(shown),
+    }
+  }
 
 function linesOf({ destination, webhook, url, headers, body }: Preview): readonly string[] {
   const heading = `### ${destination}, webhook ${webhook}`

@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock.ts'
-import { createRouting } from '../../core/delivery/route.ts'
+import { noDestination } from '../../core/delivery/dead-letter.ts'
+import { createRouting, type Routing } from '../../core/delivery/route.ts'
+import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings.ts'
 import { tiersOf, topicNames } from '../../core/topics.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay.ts'
@@ -10,6 +12,7 @@ import {
   type CommandIo,
   createCommand,
   printData,
+  UsageError,
   wholeNumber,
   withConfigOption,
   withExamples,
@@ -26,6 +29,7 @@ interface Options extends FilterOptions {
   readonly config?: string
   readonly rate?: number
   readonly dryRun?: boolean
+  readonly evenDisconnected?: boolean
   readonly json?: boolean
 }
 
@@ -35,7 +39,7 @@ export type ReplayAccess = Pick<OperatorAccess, 'reader' | 'producer' | 'clock' 
 const description = [
   'Puts back what was given up (see `hookline dead-letters`): a delivery starts over for its destination only, under the same message id, with its whole retry window, after some ten seconds; an event that never became a delivery goes back to the events topic as it was; of a change of an audience the current value is sent instead, if the destination does not have it. All filters have to be met; without any, everything is put back, which is asked about on a terminal.',
   'It may be stopped or killed at any time and run again: what was put back is not put back again, but for what was under way when it was killed. Run one at a time.',
-  'Stays where it is what would only be given up or dropped again: for destinations that are not configured or switched off. That ends with exit code 1.',
+  'Stays where it is what would only be given up or dropped again: for destinations that are not configured, switched off, or not connected to the source any more. That ends with exit code 1.',
 ].join('\n\n')
 
 const examples = [
@@ -54,6 +58,7 @@ export function replayCommand(
   withFilterOptions(withConfigOption(command), systemClock.now())
     .option('--rate <number>', 'so many a second (as fast as Kafka takes them)', wholeNumber('--rate', 1))
     .option('--dry-run', 'write nothing, show what would go where')
+    .option('--even-disconnected', 'also to destinations that the source is no longer connected to')
     .action(async (options: Options) => run(options, io, open))
   return withExamples(withJsonOption(command), examples)
 }
@@ -66,13 +71,14 @@ async function run(
   const filter = filterOf(options)
   const settings = await loadSettings(options, io)
   const signal = io.stopSignal()
-  const { dryRun = false, rate } = options
+  const { dryRun = false, evenDisconnected = false, rate } = options
   const isAll = Object.values(filter).every(each => each === undefined)
+  const circumstances = { ...circumstancesOf(settings), evenDisconnected }
   const bar = createProgressBar(io, options, barFormat)
   const access = open(settings, io)
   try {
     const report = await replayDeadLetters(
-      { ...access, circumstances: circumstancesOf(settings) },
+      { ...access, circumstances },
       {
         filter,
         perSecond: rate,
@@ -87,6 +93,7 @@ async function run(
       },
     )
     bar?.stop()
+    if (countsOf(report).selected === 0) refuseUnknown(options.destination, report, circumstances.routing)
     tell(report, options, io)
   } finally {
     bar?.stop()
@@ -101,6 +108,17 @@ const circumstancesOf = (settings: Settings) => ({
   routing: createRouting(settings),
   policy: { window: settings.delivery.window, tiers: tiersOf(settings.delivery.schedule) },
 })
+
+/** @throws UsageError when neither the configuration nor a dead letter names the destination; CommandFailed when only a dead letter does. */
+function refuseUnknown(typed: string | undefined, { end, destinations }: ReplayReport, routing: Routing): void {
+  if (typed === undefined || typed === noDestination || end.kind !== 'done') return
+  if (routing.destinations.has(typed)) return
+  if (destinations.has(typed)) throw new CommandFailed(`${typed} is not in the configuration: nothing was replayed`)
+  const names = [...new Set([...routing.destinations.keys(), ...destinations])]
+  throw new UsageError(
+    `--destination: neither the configuration nor a dead letter names '${typed}' (${adviceOnName(typed, names)})`,
+  )
+}
 
 /** @throws CommandFailed, or what Kafka says, unless all that was selected was put back. */
 function tell(report: ReplayReport, options: Options, io: CommandIo): void {

@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander'
 import { systemClock } from '../../adapters/clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
-import { createLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
+import { createAuditLog, createLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
 import { type ServiceName, serviceNames } from '../../core/services.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, print, withConfigOption, withExamples } from '../command.ts'
 import { type Addresses, compose } from '../compose.ts'
 import { configPath, overridden, readConfiguration } from '../load-settings.ts'
-import { reloading } from '../reload.ts'
+import { logExcluded, reloading } from '../reload.ts'
 import { withServicesOption } from '../services-option.ts'
 
 interface Options {
@@ -48,6 +48,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const settings = overridden(start.settings, io.env)
   const logger = createLogger(options.logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
+  if (start.problems.length > 0) logExcluded(start.problems, logger)
   const stopAsked = io.stopSignal()
   const ended = Promise.withResolvers<Error | undefined>()
   stopAsked.addEventListener('abort', () => ended.resolve(undefined))
@@ -56,7 +57,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
     ended.resolve(error)
   }
   const { services = new Set(serviceNames) } = options
-  const composition = compose({ settings, services, logger, onFatal })
+  const composition = compose({ settings, services, logger, audit: createAuditLog(), onFatal })
   const addresses = await composition.start()
   const watch = watchConfigFile({
     path,
@@ -74,8 +75,8 @@ async function run(options: Options, io: CommandIo): Promise<void> {
 }
 
 /** Only what runs. */
-function readyLine({ collector, ops }: Addresses, { kafka, registry }: Settings): string {
-  const parts = { collector, ops, kafka: kafka.brokers.join(','), registry: registry.url }
+function readyLine({ collector, operator, ops }: Addresses, { kafka, registry }: Settings): string {
+  const parts = { collector, operator, ops, kafka: kafka.brokers.join(','), registry: registry.url }
   const shown = Object.entries(parts).flatMap(([name, where]) => (where === undefined ? [] : [`${name}=${where}`]))
   return `hookline ready ${shown.join(' ')}`
 }

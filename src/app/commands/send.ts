@@ -143,7 +143,7 @@ function writeKeyOf({ sources }: Settings, asked: string | undefined): string {
   const id = asked === undefined ? ids[0] : choice('--source', asked, ids)
   const source = sources.find(each => each.id === id)
   if (source === undefined) throw new UsageError('no source is configured: give --write-key')
-  return source.writeKey.reveal()
+  return source.writeKeys[0]!.reveal()
 }
 
 function endpointOf({ collector: { listen } }: Settings): string {

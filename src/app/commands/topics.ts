@@ -86,7 +86,11 @@ async function applyTopics(admin: TopicAdmin, settings: Settings, options: Optio
     ({ topic, result, partitions }) => `${result.padEnd(7)} ${topic} (${partitions} partitions)`,
   )
   printData(io, options, { topics: results }, lines)
-  const unfit = unfitTopics(topicDrift(specs, await describe(admin, specs), settings.delivery.window))
+  const drift = topicDrift(specs, await describe(admin, specs), settings.delivery.window)
+  const small = drift.filter(({ kind }) => kind === 'record_size').length
+  if (small > 0)
+    io.stderr.write(`hookline: max.message.bytes of ${small} of the topics is too small; see: hookline topics check\n`)
+  const unfit = unfitTopics(drift)
   if (unfit.size === 0) return
   const which = `${unfit.size} of the topics that existed ${unfit.size === 1 ? 'is' : 'are'}`
   io.stderr.write(`hookline: ${which} not fit for use; see: hookline topics check\n`)

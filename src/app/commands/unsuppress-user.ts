@@ -36,7 +36,7 @@ async function run(options: Options, io: CommandIo, open: OpenOperatorAccess): P
   const access = open(settings, io)
   try {
     const marks = await access.marks()
-    const lifted = await liftSuppression({ marks, clock: access.clock }, userIds)
+    const lifted = await liftSuppression({ marks }, userIds)
     const notSuppressed = userIds.filter(userId => !lifted.includes(userId))
     printData(io, options, { lifted, notSuppressed }, [
       ...lifted.map(userId => `lifted ${printable(userId)}`),

@@ -1,3 +1,4 @@
+import { systemTime } from '../../adapters/clock.ts'
 import { watchEventLoop } from '../../adapters/event-loop.ts'
 import { letGarbageGrow } from '../../adapters/heap.ts'
 import { smallFetch } from '../../adapters/kafka/fetch-size.ts'
@@ -5,6 +6,7 @@ import { createProducer } from '../../adapters/kafka/producer.ts'
 import { createChosenTransport } from '../../adapters/webhook/choose.ts'
 import type { LogProducer } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
+import { createBrokerTime } from '../../services/broker-time.ts'
 import { createDispatcherService } from '../../services/dispatcher/service.ts'
 import type { Foundation, RunningPart } from './foundation.ts'
 import { createGroupConsumer } from './group-consumer.ts'
@@ -32,6 +34,13 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
   const tiers = foundation.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
   // There from the start: a rule sees no increase in what appears as more than 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
+  // Before the first record is judged by it.
+  const brokerTime = createBrokerTime({ ...foundation, topic: topics.deadLetter, learnedAt: systemTime.learnedAt })
+  await lifecycle.start({
+    name: 'broker time',
+    start: () => brokerTime.ask().then(brokerTime.start),
+    stop: async () => brokerTime.stop(),
+  })
   const attemptProducer = await startAttemptProducer(foundation)
   const dispatcher = createDispatcherService({
     ...{ ...foundation, attemptProducer },

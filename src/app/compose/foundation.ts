@@ -1,6 +1,6 @@
 import { createAudienceInputCodec } from '../../adapters/audience-codecs.ts'
 import { createEventCodec } from '../../adapters/avro.ts'
-import { systemClock as clock } from '../../adapters/clock.ts'
+import { systemClock as clock, systemTime } from '../../adapters/clock.ts'
 import { createAdmin } from '../../adapters/kafka/admin.ts'
 import { createKafka, type KafkaClient } from '../../adapters/kafka/client.ts'
 import { createFollower } from '../../adapters/kafka/follower.ts'
@@ -13,11 +13,14 @@ import { createSourceKeys, type SourceKeys } from '../../core/collector/source-k
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import type { Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import type { AuditLog } from '../../core/operator-api.ts'
+import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator-keys.ts'
 import type { Clock, EventCodec, Logger, LogProducer, ValueCodec } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/services.ts'
 import type { CanarySettings, NetworkSettings, PayloadSettings, Settings } from '../../core/settings.ts'
-import { type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
+import { receivedLasts, type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import type { DurationMs } from '../../core/units.ts'
 import { createMarks, type Marks } from '../../services/deletion/marks.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 
@@ -25,6 +28,8 @@ import type { Lifecycle } from '../lifecycle.ts'
 export interface Live {
   readonly routing: Routing
   readonly sourceKeys: SourceKeys
+  /** Of the operator API's own listener. */
+  readonly findOperatorKey: FindOperatorKey
   readonly payload: PayloadSettings
   readonly network: NetworkSettings
   readonly audiences: AudienceDirectory
@@ -37,6 +42,7 @@ export interface Live {
 export const liveOf = (settings: Settings): Live => ({
   routing: createRouting(settings),
   sourceKeys: createSourceKeys(settings.sources),
+  findOperatorKey: createFindOperatorKey(settings.operator.keys),
   payload: settings.payload,
   network: settings.network,
   audiences: audienceDirectory(settings),
@@ -51,6 +57,7 @@ export interface Surroundings {
   readonly lifecycle: Lifecycle
   readonly metrics: Metrics
   readonly logger: Logger
+  readonly audit: AuditLog
   /** The process cannot go on: it must exit with 1. */
   readonly onFatal: (error: Error) => void
 }
@@ -101,10 +108,11 @@ export async function layFoundation(
   const inputCodec = await createAudienceInputCodec({ registry, topic: topics.audienceInput, clock })
   // What is parked waits anyway, mostly for seconds and more.
   const isPatient = (topic: string): boolean => topics.tierOf(topic) !== undefined
-  const producer = createProducer({ kafka, clock, logger, isPatient })
+  const producer = createProducer({ kafka, clock, logger, isPatient, onAppended: systemTime.learn })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
   const follower = createFollower({ kafka, topic: topics.suppressions, clock, logger })
-  const marks = createMarks({ follower, producer, topic: topics.suppressions, clock, logger })
+  const lasts = await marksLast(settings, kafka, logger)
+  const marks = createMarks({ follower, producer, topic: topics.suppressions, lasts, clock, logger })
   await lifecycle.start({ name: 'marks', start: marks.start, stop: marks.stop })
   const shared = { clock, topics, existingTopics, kafka, registry, codec, inputCodec, producer, marks, tracer }
   return { ...surroundings, ...shared }
@@ -117,6 +125,25 @@ async function startTraces({ settings, lifecycle, logger, metrics }: Surrounding
   const { tracer, stop } = createTraces(settings.traces, { version: library.version, clock, logger, metrics })
   await lifecycle.start({ name: 'traces', stop })
   return tracer
+}
+
+/** How long marks of deleted users are kept, by the retention that the topics have now. */
+async function marksLast(
+  { topics, delivery }: Settings,
+  kafka: KafkaClient,
+  logger: Surroundings['logger'],
+): Promise<DurationMs> {
+  const specs = topicSpecs(topics, delivery.schedule, delivery)
+  const admin = createAdmin(kafka)
+  try {
+    return receivedLasts(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
+  } catch (error) {
+    const fields = { error: (error as Error).message }
+    logger.warn(fields, 'retention of the topics cannot be read: deletions hold for as long as it is by default')
+    return receivedLasts(topicNames(topics.prefix), specs, [])
+  } finally {
+    await admin.close()
+  }
 }
 
 async function checkedTopics(

@@ -22,6 +22,7 @@ export function showConfiguration(metrics: Metrics, settings: Settings, now: Epo
   for (const state of ['enabled', 'paused', 'disabled'] as const) metrics.destinations.set({ state }, count[state])
   metrics.config.reset()
   metrics.config.set({ hash: hashOf(settings) }, 1)
+  metrics.configExcluded.set({}, settings.excluded?.files ?? 0)
   metrics.configReloadOk.set({}, 1)
   metrics.configReloadTime.set({}, now / 1000)
 }

@@ -1,4 +1,5 @@
 import type { Destination } from '../../core/settings.ts'
+import { revealed } from '../../core/units.ts'
 
 /** One place that connections go to, however many webhooks are there. */
 export interface Endpoint {
@@ -13,7 +14,10 @@ export function endpointsOf(destinations: readonly Destination[]): readonly Endp
   const webhooks = destinations
     .filter(({ enabled }) => enabled)
     .flatMap(destination =>
-      destination.webhooks.map(({ label, url }) => ({ name: `${destination.id}/${label}`, url: new URL(url) })),
+      destination.webhooks.map(({ label, url }) => ({
+        name: `${destination.id}/${label}`,
+        url: new URL(revealed(url)),
+      })),
     )
   return [...Map.groupBy(webhooks, ({ url }) => url.origin)].map(([origin, those]) => ({
     url: new URL(origin),

@@ -133,7 +133,7 @@ async function examineAccess(
     services,
     topics: topicNames(settings.topics.prefix),
     tiers: tiersOf(settings.delivery.schedule),
-    hasOperator: settings.collector.operatorKey !== undefined,
+    hasOperator: settings.operatorListen !== undefined || settings.collector.operatorKey !== undefined,
     hasAttempts: settings.delivery.attemptsTopic,
   })
   return judgeAccess(needed, await cluster.refused(address, needed))

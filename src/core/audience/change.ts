@@ -15,6 +15,8 @@ export type Change =
       readonly key: MemberKey
       readonly identify: Event | undefined
       readonly state: Membership | undefined
+      /** Offset of the input that the state, or the tombstone, is of. */
+      readonly position: number
     }
   /** Only when all before it is acknowledged, and nothing after it before it is. */
   | { readonly kind: 'mark'; readonly audience: string; readonly mark: AudienceMark }

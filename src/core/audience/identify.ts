@@ -10,9 +10,6 @@ import type { MemberKey } from './record.ts'
 export const changeId = ({ audience, userId, destination }: MemberKey, { version, value }: Emission): string =>
   `audience-${hash('sha256', JSON.stringify([audience, userId, destination, version, value])).slice(0, 40)}`
 
-/** Whether a message id looks like a `changeId`. Others may choose such ids too: only the event itself says whose it is. */
-export const looksLikeChangeId = (messageId: string): boolean => /^audience-[0-9a-f]{40}$/.test(messageId)
-
 /**
  * The identify that tells one destination of one user's change. `at`: when the input that made it was appended, so that a repetition has
  * the same bytes, and a deletion accepted after it stops it.

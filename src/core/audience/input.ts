@@ -1,3 +1,4 @@
+import { tooLongUserId } from '../message/identifiers.ts'
 import type { JsonText } from '../units.ts'
 import { type ChangeResult, changeResults } from './membership.ts'
 import { type SyncMode, type SyncPart, syncId, syncModes } from './sync.ts'
@@ -73,6 +74,8 @@ export function fromInputRecord(record: InputRecord): ReadInput {
     if (value === null || !isRight(value)) missing.push(name)
     return value as T
   }
+  const long = record.userId === null ? undefined : tooLongUserId(record.userId)
+  if (long !== undefined) return undecodable(`'${record.kind.slice(0, 40)}': userId ${long}`)
   const input = inputOf(record, need)
   if (input === undefined) return undecodable(`is of a kind that is not known, '${record.kind.slice(0, 40)}'`)
   return missing.length === 0 ? { kind: 'input', input } : undecodable(`'${record.kind}' lacks ${missing.join(', ')}`)

@@ -13,6 +13,11 @@ export class Memberships {
     return this.#tables.get(audience)?.get(destination)?.get(userId)
   }
 
+  /** As `PackedMemberships.positionOf`. */
+  positionOf({ audience, userId, destination }: MemberKey): number | undefined {
+    return this.#tables.get(audience)?.get(destination)?.positionOf(userId)
+  }
+
   /** Undefined: nothing is known of the user any more. */
   put({ audience, userId, destination }: MemberKey, state: Membership | undefined): void {
     const table = this.#tables.get(audience)?.get(destination) ?? this.#newTable(audience, destination)

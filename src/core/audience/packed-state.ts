@@ -55,6 +55,9 @@ function writeText(text: string, bytes: Buffer, start: number): number {
   return bytes.writeUInt32LE(length, start) + length
 }
 
+/** Its position alone. */
+export const positionAt = (bytes: Buffer, start: number): number => bytes.readDoubleLE(start + 18)
+
 /** The state that `packState` wrote at `start`. */
 export function unpackState(bytes: Buffer, start: number): Membership {
   const flags = bytes.readUInt16LE(start)
@@ -83,7 +86,7 @@ export function unpackState(bytes: Buffer, start: number): Membership {
     version: bytes.readDoubleLE(start + 10),
     syncId: syncId(bytes.readDoubleLE(start + 2)),
     doubt,
-    position: bytes.readDoubleLE(start + 18),
+    position: positionAt(bytes, start),
   }
 }
 

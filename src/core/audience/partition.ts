@@ -6,14 +6,9 @@ import type { AudienceDirectory } from './directory.ts'
 import { identifyOf } from './identify.ts'
 import type { AudienceInput } from './input.ts'
 import { type MembershipInput, step } from './membership.ts'
-import { Memberships } from './memberships.ts'
-import {
-  fromMarkRecord,
-  fromMembershipRecord,
-  type MemberKey,
-  type MembershipRecord,
-  parseMembershipKey,
-} from './record.ts'
+import type { Memberships } from './memberships.ts'
+import { PartitionRecords } from './partition-records.ts'
+import type { MemberKey } from './record.ts'
 import {
   type AudienceMark,
   beginsSync,
@@ -21,7 +16,6 @@ import {
   closed,
   cutShort,
   losesPart,
-  noMark,
   raised,
   staleReason,
   syncBegan,
@@ -34,7 +28,7 @@ interface Deps {
   readonly stops: (about: Stoppable) => 'user_deleted' | 'suppressed' | undefined
   /** So long after it was sent a change counts as undelivered when nothing was heard of it: the retry window and an hour. */
   readonly expiry: DurationMs
-  /** End of the input partition at the start: a state from beyond it is of another log, and this one began anew. */
+  /** As of `PartitionRecords`. */
   readonly inputEnd: number
 }
 
@@ -42,31 +36,14 @@ type Input<Kind extends AudienceInput['kind']> = Extract<AudienceInput, { kind: 
 
 /** The memberships of one partition of users, and what each input makes of them. */
 export class AudiencePartition {
+  readonly records: PartitionRecords
   readonly #deps: Deps
-  readonly #members = new Memberships()
-  readonly #marks = new Map<string, AudienceMark>()
+  readonly #members: Memberships
 
   constructor(deps: Deps) {
     this.#deps = deps
-  }
-
-  /**
-   * Takes a record of the memberships topic, undefined for a tombstone: all of them in their order, before the first input. False: it is
-   * none of ours, and changed nothing.
-   */
-  restore(key: string, record: MembershipRecord | undefined): boolean {
-    const about = parseMembershipKey(key)
-    if (about === undefined) return false
-    if ('userId' in about) {
-      const state = record && fromMembershipRecord(record)
-      if (state === undefined && record !== undefined) return false
-      this.#members.put(about, state && this.#placed(state))
-    } else {
-      const mark = record && fromMarkRecord(record)
-      if (mark === undefined && record !== undefined) return false
-      this.#marks.set(about.audience, mark === undefined ? noMark : this.#placed(mark))
-    }
-    return true
+    this.records = new PartitionRecords(deps.inputEnd)
+    this.#members = this.records.members
   }
 
   /** Whether every input before this one has to be done before it is taken, and this one before any after it. */
@@ -205,10 +182,10 @@ export class AudiencePartition {
     if (stepped.kind === 'unchanged') return undefined
     const own = { audience: name, userId, destination }
     if (stepped.kind === 'removed')
-      return { kind: 'membership', key: own, identify: undefined, state: undefined } as const
+      return { kind: 'membership', key: own, identify: undefined, state: undefined, position } as const
     const { state, emit } = stepped
     const identify = emit && audience && identifyOf(own, audience.property, emit, at)
-    return { kind: 'membership', key: own, identify, state } as const
+    return { kind: 'membership', key: own, identify, state, position } as const
   }
 
   /** Whether the configuration of now has the audience. */
@@ -221,16 +198,12 @@ export class AudiencePartition {
   }
 
   #markOf(audience: string): AudienceMark {
-    return this.#marks.get(audience) ?? noMark
+    return this.records.markOf(audience)
   }
 
   #mark(audience: string, mark: AudienceMark): Change {
-    this.#marks.set(audience, mark)
+    this.records.setMark(audience, mark)
     return { kind: 'mark', audience, mark }
-  }
-
-  #placed<T extends { readonly position: number }>(kept: T): T {
-    return kept.position < this.#deps.inputEnd ? kept : { ...kept, position: -1 }
   }
 }
 

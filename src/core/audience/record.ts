@@ -1,4 +1,5 @@
 import { parseField } from '../message/json.ts'
+import type { LogRecord } from '../ports.ts'
 import { epochMs, type JsonText } from '../units.ts'
 import type { Membership } from './membership.ts'
 import { type AudienceMark, syncId } from './sync.ts'
@@ -51,6 +52,28 @@ export function toMembershipRecord(state: Membership): MembershipRecord {
 
 export function toMarkRecord({ position, begun, closed, floor }: AudienceMark): MembershipRecord {
   return { position, membership: null, mark: { begun, closed, floor } }
+}
+
+/** Header of a tombstone: the offset of the input that it is of, which a state says in its value. */
+export const positionHeader = 'position'
+
+/** A record of the memberships topic as it is read. */
+export interface ReadRecord {
+  readonly key: string
+  /** Undefined: a tombstone. */
+  readonly value: MembershipRecord | undefined
+  /** Offset of the input that the record is of; undefined: a tombstone of a version that did not say it. */
+  readonly position: number | undefined
+}
+
+/** `value` undefined: a tombstone. */
+export function readRecord(
+  { key, headers }: Pick<LogRecord, 'key' | 'headers'>,
+  value: MembershipRecord | undefined,
+): ReadRecord {
+  const told = headers[positionHeader]
+  const position = value?.position ?? (told === undefined ? undefined : Number(told))
+  return { key: key?.toString() ?? '', value, position }
 }
 
 /** Undefined: the record holds none. */

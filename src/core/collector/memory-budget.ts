@@ -11,9 +11,12 @@ export class MemoryBudget {
     return this.#held
   }
 
-  /** False when that much is not to be had. What is larger than the whole budget gets it when nothing else is held. */
-  take(bytes: number): boolean {
-    if (this.#held > 0 && this.#held + bytes > this.#limit) return false
+  /**
+   * False when that much is not to be had. What is larger than the whole budget gets it when nothing else is held. `own`: bytes
+   * that the caller has taken already.
+   */
+  take(bytes: number, own = 0): boolean {
+    if (this.#held > own && this.#held + bytes > this.#limit) return false
     this.#held += bytes
     return true
   }

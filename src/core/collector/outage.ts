@@ -16,7 +16,7 @@ export class Outage {
     return this.#since === undefined || now >= this.#nextProbeAt
   }
 
-  /** A request's records are handed over. */
+  /** A request goes on to Kafka. */
   tried(now: number): void {
     this.#nextProbeAt = now + probeEveryMs
   }

@@ -11,15 +11,15 @@ export interface RejectedRecord extends RejectedMessage {
   readonly source: string
   /** Milliseconds since 1970. */
   readonly receivedAt: EpochMs
-  /** As it came, cut after 32,768 bytes. */
-  readonly text: string
+  /** As it came, cut after 32,768 bytes; undefined: it may tell of a suppressed user, and is not kept. */
+  readonly text: string | undefined
 }
 
 /** Key: the message's id, where it has one. */
 export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
   const { source, code, message, index, messageId, receivedAt, text } = rejected
   // Written out, so that the order is that of the documentation.
-  const value = { source, code, message, index, messageId, receivedAt, text: beginning(text) }
+  const value = { source, code, message, index, messageId, receivedAt, text: text && beginning(text) }
   return {
     key: messageId === undefined ? null : Buffer.from(messageIdOf(messageId, () => '')),
     value: Buffer.from(JSON.stringify(value)),

@@ -14,7 +14,7 @@ export interface SourceKeys {
 }
 
 export function createSourceKeys(sources: readonly Source[]): SourceKeys {
-  const byKey = new Map(sources.map(({ id, writeKey }) => [writeKey.reveal(), id]))
+  const byKey = new Map(sources.flatMap(({ id, writeKeys }) => writeKeys.map(key => [key.reveal(), id] as const)))
   return { sourceOf: key => byKey.get(key) ?? byKey.get(key.split(':', 1)[0] as string) }
 }
 

@@ -1,16 +1,18 @@
 /**
- * How much one source may still send. Holds one second's worth, so that a quiet source may burst; what is spent may exceed what is left,
+ * How much one source may still send. Holds one second's worth unless told otherwise, so that a quiet source may burst; what is spent may exceed what is left,
  * once: so a batch larger than the bucket gets through, and the time it takes to pay back keeps the mean.
  */
 export class TokenBucket {
   readonly #perSecond: number
+  readonly #capacity: number
   #tokens: number
   #at: number
 
   /** Times in milliseconds of one monotonic clock. */
-  constructor(perSecond: number, now: number) {
+  constructor(perSecond: number, now: number, capacity = perSecond) {
     this.#perSecond = perSecond
-    this.#tokens = perSecond
+    this.#capacity = capacity
+    this.#tokens = capacity
     this.#at = now
   }
 
@@ -26,7 +28,7 @@ export class TokenBucket {
   }
 
   #refill(now: number): void {
-    this.#tokens = Math.min(this.#perSecond, this.#tokens + ((now - this.#at) / 1_000) * this.#perSecond)
+    this.#tokens = Math.min(this.#capacity, this.#tokens + ((now - this.#at) / 1_000) * this.#perSecond)
     this.#at = now
   }
 }

@@ -15,15 +15,16 @@ export interface Mark {
 /** All that is known of one deleted user, at most one mark a source: the value of a record of the suppressions topic. */
 export type UserMarks = readonly Mark[]
 
-/** After this nothing received before the deletion can be waiting any more, retry topics keep it for 3 days. */
-const markLasts: DurationMs = durationMs(4 * 24 * 3_600_000)
+/** With the retention that the topics are created with (`receivedLasts`): 51 days. */
+const defaultLasts = durationMs(51 * 24 * 3_600_000)
 
-const isOver = ({ isSuppressed, deletedAt }: Mark, now: EpochMs): boolean =>
-  !isSuppressed && now > deletedAt + markLasts
+/** Nothing received before the deletion can be delivered after `lasts` (`receivedLasts`), not even when it is replayed. */
+const isOver = ({ isSuppressed, deletedAt }: Mark, now: EpochMs, lasts: DurationMs): boolean =>
+  !isSuppressed && now > deletedAt + lasts
 
 /** The marks that are not over; undefined: there are none, the record becomes a tombstone. */
-export function lastingMarks(marks: UserMarks, now: EpochMs): UserMarks | undefined {
-  const lasting = marks.filter(mark => !isOver(mark, now))
+export function lastingMarks(marks: UserMarks, now: EpochMs, lasts: DurationMs): UserMarks | undefined {
+  const lasting = marks.filter(mark => !isOver(mark, now, lasts))
   return lasting.length === 0 ? undefined : lasting
 }
 
@@ -41,13 +42,8 @@ export function markedAgain(marks: UserMarks = [], added: readonly Mark[]): User
   return [...bySource.values()]
 }
 
-/** The marks once a suppression is lifted: what was deleted stays deleted. Undefined as for `lastingMarks`. */
-export function unsuppressed(marks: UserMarks, now: EpochMs): UserMarks | undefined {
-  return lastingMarks(
-    marks.map(mark => ({ ...mark, isSuppressed: false })),
-    now,
-  )
-}
+/** The marks once a suppression is lifted: what was deleted stays deleted. */
+export const unsuppressed = (marks: UserMarks): UserMarks => marks.map(mark => ({ ...mark, isSuppressed: false }))
 
 /** What a mark is held against: an event, or anything else that tells of a user. */
 export interface Stoppable {
@@ -62,25 +58,62 @@ export function stoppedBy(
   marks: UserMarks,
   { sourceId, receivedAt, type }: Stoppable,
   now: EpochMs,
+  lasts: DurationMs,
 ): 'user_deleted' | 'suppressed' | undefined {
   if (type === 'delete') return undefined
-  const own = marks.filter(mark => (mark.source === undefined || mark.source === sourceId) && !isOver(mark, now))
+  const own = marks.filter(mark => (mark.source === undefined || mark.source === sourceId) && !isOver(mark, now, lasts))
   if (own.some(mark => receivedAt <= mark.deletedAt)) return 'user_deleted'
   return own.some(mark => mark.isSuppressed) ? 'suppressed' : undefined
 }
 
-/** The marks of all users, as the suppressions topic tells them. */
-export class MarkIndex {
-  readonly #byUser = new Map<string, UserMarks>()
+/** Whether somebody asked for the delete message that was accepted at this time: its mark is written before it. */
+export function isRequested(
+  marks: UserMarks,
+  { sourceId, receivedAt }: Pick<Stoppable, 'sourceId' | 'receivedAt'>,
+): boolean {
+  return marks.some(({ source, deletedAt }) => (source ?? sourceId) === sourceId && deletedAt >= receivedAt)
+}
 
-  /** A record of the topic: its last one holds. */
-  apply(userId: string, marks: UserMarks | undefined): void {
+interface Held {
+  readonly marks: UserMarks
+  /** Of the record that the next one has to be made of. */
+  readonly offset: number
+}
+
+/** The marks of all users, as the suppressions topic tells them: some 300 bytes for each deleted user. */
+export class MarkIndex {
+  readonly #byUser = new Map<string, Held>()
+  /** Users whose last record does not hold all that is known. */
+  readonly #incomplete = new Set<string>()
+  readonly #lasts: DurationMs
+
+  /** @param lasts how long a mark without suppression is kept. */
+  constructor(lasts = defaultLasts) {
+    this.#lasts = lasts
+  }
+
+  /**
+   * A record of the topic. The last one of a user holds, unless it was made without knowing the one before it (`madeOf`: the offset of the
+   * record that it was made of; undefined: it does not say). Then both hold until somebody writes what they say together.
+   */
+  apply(userId: string, marks: UserMarks | undefined, offset = 0, madeOf?: number): void {
+    const held = this.#byUser.get(userId)
+    if (held !== undefined && madeOf !== undefined && madeOf !== held.offset) {
+      this.#incomplete.add(userId)
+      return void this.#byUser.set(userId, { ...held, marks: markedAgain(held.marks, marks ?? []) })
+    }
+    this.#incomplete.delete(userId)
     if (marks === undefined) this.#byUser.delete(userId)
-    else this.#byUser.set(userId, marks)
+    else this.#byUser.set(userId, { marks, offset })
   }
 
   get(userId: string): UserMarks | undefined {
-    return this.#byUser.get(userId)
+    return this.#byUser.get(userId)?.marks
+  }
+
+  /** The record that a change of this user is made of; undefined: there is none. */
+  offsetOf(userId: string): number | undefined {
+    return this.#byUser.get(userId)?.offset
   }
 
   get size(): number {
@@ -89,14 +122,20 @@ export class MarkIndex {
 
   /** As `stoppedBy`. */
   stops(event: Stoppable, now: EpochMs): 'user_deleted' | 'suppressed' | undefined {
-    const marks = event.userId === undefined ? undefined : this.#byUser.get(event.userId)
-    return marks && stoppedBy(marks, event, now)
+    const held = event.userId === undefined ? undefined : this.#byUser.get(event.userId)
+    return held && stoppedBy(held.marks, event, now, this.#lasts)
   }
 
-  /** Users some of whose marks are over, with what is left of these: to be written to the topic. */
-  *over(now: EpochMs): Iterable<readonly [userId: string, left: UserMarks | undefined]> {
-    for (const [userId, marks] of this.#byUser)
-      if (marks.some(mark => isOver(mark, now))) yield [userId, lastingMarks(marks, now)]
+  /** What is left of a user's marks. */
+  lasting(marks: UserMarks, now: EpochMs): UserMarks | undefined {
+    return lastingMarks(marks, now, this.#lasts)
+  }
+
+  /** Users whose record is to be written again: some of their marks are over, or it does not hold all that is known. */
+  *outdated(now: EpochMs): Iterable<string> {
+    yield* this.#incomplete
+    for (const [userId, { marks }] of this.#byUser)
+      if (!this.#incomplete.has(userId) && marks.some(mark => isOver(mark, now, this.#lasts))) yield userId
   }
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { audiencesSource, type Routing } from '../delivery/route.ts'
 import type { Event } from '../message/event.ts'
-import { idOf } from '../message/identifiers.ts'
+import { idOf, tooLongUserId } from '../message/identifiers.ts'
 import { isObject } from '../message/json.ts'
 import { ownEvent } from '../message/own-event.ts'
 import type { EpochMs } from '../units.ts'
@@ -38,6 +38,8 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
   const users = listOf(userIds, exactId)
   if (users === undefined)
     return invalid("'userIds' must be a list of at least one user id, each a text or a whole number up to 2^53.")
+  const [long] = users.flatMap(userId => tooLongUserId(userId) ?? [])
+  if (long !== undefined) return invalid(`'userIds': a user id ${long}.`)
   if (users.length > mostUsers)
     return invalid(`'userIds' has ${users.length} ids, at most ${mostUsers} are taken: send several requests.`)
   if (typeof suppress !== 'boolean') return invalid("'suppress' must be true or false.")

@@ -80,6 +80,9 @@ const metadata = table({
   'fd00:ec2::23': 'pod credentials of AWS EKS',
   'fd20:ce::254': 'metadata of Google Cloud',
   'fd00:42::42': 'metadata of Scaleway',
+  'fd00:c1::a9fe:a9fe': 'metadata of Oracle Cloud',
+  'fd00:a9fe:a9fe::1': 'metadata of Akamai',
+  'fd00:100::100:200': 'metadata of Alibaba Cloud',
   'fe80::a9fe:a9fe': 'metadata of OpenStack',
 })
 

@@ -6,6 +6,14 @@ const leastDeliveries = 10
 const openAtShare = 0.7
 const openForMs = 30_000
 
+interface EndedAttempt {
+  /** Without success, and with a failure that is retried. */
+  readonly failed: boolean
+  readonly wasProbe: boolean
+  /** False: a live edit left only webhooks that had refused the delivery. */
+  readonly hasCalls: boolean
+}
+
 /*
  * closed     attempts are made and counted. Ten or more in a minute, 70 % of them failed retryably: open.
  * open       for 30 s nothing is attempted, then one probe at a time. What comes up beside it is put off briefly and
@@ -47,9 +55,10 @@ export class Breaker {
     return isProbe
   }
 
-  /** An attempt has ended; `failed`: without success, and with a failure that is retried. */
-  ended(attempt: { readonly failed: boolean; readonly wasProbe: boolean }, now: number): void {
+  /** An attempt has ended. One without calls says nothing of the endpoint: the next attempt is the probe. */
+  ended(attempt: EndedAttempt, now: number): void {
     if (attempt.wasProbe) this.#isProbing = false
+    if (!attempt.hasCalls) return
     if (this.#openUntil === undefined) return this.#count(attempt.failed, now)
     if (!attempt.failed) this.#close()
     else if (attempt.wasProbe) this.#openUntil = now + openForMs

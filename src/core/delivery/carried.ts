@@ -1,7 +1,6 @@
-import type { RejectionCode } from '../message/message.ts'
 import type { LogRecord, OutgoingRecord, RecordHeaders, TopicPartition } from '../ports.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../units.ts'
-import { type DeadLetterReason, isRefused } from './outcome.ts'
+import { isRefused } from './outcome.ts'
 
 export interface Origin extends TopicPartition {
   readonly offset: number
@@ -89,10 +88,24 @@ const textsOf = (carried: Partial<Carried>) => ({
 /** Few deliveries have it. */
 const firstTraceHeader = 'first-traceparent'
 /** Marks a dead letter whose event was null: a null value would delete the dead letter. */
-const nullValueHeader = 'null-value'
+export const nullValueHeader = 'null-value'
 /** The event's own key, for a dead letter has another. Latin-1 keeps different bytes different, and ASCII readable. */
-const originKeyHeader = 'origin-key'
-const ownHeaders = new Set([...Object.keys(textsOf({})), firstTraceHeader, nullValueHeader, originKeyHeader])
+export const originKeyHeader = 'origin-key'
+/**
+ * On a truncated dead letter: the length of what the value is the beginning of, in bytes. It is the
+ * event's value, or a compressed batch when `first-offset` is there.
+ */
+export const originalLengthHeader = 'original-length'
+/** The first offset of a batch that stands on the dead-letter topic as one record; `origin-offset` is its last. */
+export const firstOffsetHeader = 'first-offset'
+const ownHeaders = new Set([
+  ...Object.keys(textsOf({})),
+  firstTraceHeader,
+  nullValueHeader,
+  originKeyHeader,
+  originalLengthHeader,
+  firstOffsetHeader,
+])
 
 /** Under 1 KiB together, names included. What is undefined is left out. */
 export function toHeaders(carried: Partial<Carried>): RecordHeaders {
@@ -110,6 +123,9 @@ const isDefined = (entry: readonly [string, string | undefined]): entry is [stri
 
 const integerIn = (text: string | undefined): number =>
   text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+
+/** Ours are shorter. Longer ones would not fit into a truncated dead letter. */
+export const longestText = 1_000
 
 /** Undefined: a header is missing or malformed. */
 export function parseCarried(headers: RecordHeaders): Carried | undefined {
@@ -136,7 +152,8 @@ export function parseCarried(headers: RecordHeaders): Carried | undefined {
   const { attempt, deferrals, startedAt, deadline, notBefore, round, origin } = carried
   const counts = [attempt, deferrals, startedAt, deadline, notBefore, round, origin.partition, origin.offset]
   const isWhole =
-    [carried.destination, carried.messageId, origin.topic].every(Boolean) &&
+    [carried.destination, carried.messageId, origin.topic].every(text => text !== '' && text.length <= longestText) &&
+    carried.outcomes.length <= longestText &&
     counts.every(count => Number.isSafeInteger(count) && count >= 0) &&
     // Kafka's own mark for no timestamp is -1.
     Number.isSafeInteger(origin.timestamp) &&
@@ -150,43 +167,8 @@ export function retryRecord(record: LogRecord, carried: Carried): OutgoingRecord
   return { key: record.key, value: record.value, headers: replaceHeaders(record, carried) }
 }
 
-/**
- * For the dead-letter topic. A record that never became a delivery has nothing to carry, or only the destination and the
- * message id that it names; `code` says what is wrong with an `invalid_message` and stands in `outcomes`.
- */
-export function deadLetterRecord(
-  record: LogRecord,
-  known: Partial<Carried> | undefined,
-  reason: DeadLetterReason,
-  code?: RejectionCode,
-): OutgoingRecord {
-  const { topic, partition, offset, timestamp } = record
-  const carried = { outcomes: code ?? '', origin: { topic, partition, offset, timestamp }, round: 0, ...known, reason }
-  const { origin, round } = carried
-  const key = `${known?.destination ?? '-'}/${origin.topic}/${origin.partition}/${origin.offset}/${round}`
-  return {
-    key: Buffer.from(key),
-    value: record.value ?? Buffer.alloc(0),
-    headers: {
-      ...replaceHeaders(record, carried),
-      ...(record.key !== null && { [originKeyHeader]: record.key.toString('latin1') }),
-      ...(record.value === null && { [nullValueHeader]: '1' }),
-    },
-  }
-}
-
-/** What `deadLetterRecord` was given: the event's own key and bytes, and the headers of others. */
-export function originalOf({ value, headers }: LogRecord): Pick<LogRecord, 'key' | 'value' | 'headers'> {
-  const key = headers[originKeyHeader]
-  return {
-    key: key === undefined ? null : Buffer.from(key, 'latin1'),
-    value: headers[nullValueHeader] === '1' ? null : value,
-    headers: othersIn(headers),
-  }
-}
-
 /** Headers of others (traces) stay; ours are replaced, never appended to, so that nothing stale remains. */
-function replaceHeaders(record: LogRecord, carried: Partial<Carried>): RecordHeaders {
+export function replaceHeaders(record: LogRecord, carried: Partial<Carried>): RecordHeaders {
   const own = toHeaders(carried)
   return hasOthers(record.headers) ? { ...othersIn(record.headers), ...own } : own
 }
@@ -197,6 +179,7 @@ function hasOthers(headers: RecordHeaders): boolean {
   return false
 }
 
-function othersIn(headers: RecordHeaders): RecordHeaders {
+/** The headers that are not ours. */
+export function othersIn(headers: RecordHeaders): RecordHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name)))
 }

@@ -1,12 +1,12 @@
 import { rejectionCodes } from '../message/message.ts'
 import type { LogRecord } from '../ports.ts'
 import { type EpochMs, epochMs } from '../units.ts'
-import type { Origin } from './carried.ts'
+import { firstOffsetHeader, type Origin, originalLengthHeader } from './carried.ts'
 import { type DeadLetterReason, refusedOutcomes, retryableOutcomes } from './outcome.ts'
 
 /** A delivery that was given up, or an event that never became one, as its record tells. */
 export interface DeadLetter {
-  /** `<destination or ->/<origin topic>/<partition>/<offset>/<round>` */
+  /** `<destination or ->/<origin topic>/<partition>/<offset>/<timestamp>/<round>`; older ones have no timestamp. */
   readonly key: string
   /** When it was given up. */
   readonly at: EpochMs
@@ -27,6 +27,10 @@ export interface DeadLetter {
   readonly origin: Origin | undefined
   /** How often it was replayed before. */
   readonly round: number
+  /** The event's own length in bytes, where the record has only the first 64 KiB; undefined: it has all. */
+  readonly originalLength: number | undefined
+  /** Of a batch that was not unpacked, where `origin` is its last record. */
+  readonly firstOffset: number | undefined
 }
 
 /** Reads a record of the dead-letter topic. What its headers leave out or garble is undefined: an operator must see it all the same. */
@@ -58,6 +62,8 @@ export function parseDeadLetter(record: LogRecord): DeadLetter {
         ? undefined
         : { topic, partition, offset, timestamp: epochMs(timestamp) },
     round: integer('round') ?? 0,
+    originalLength: integer(originalLengthHeader),
+    firstOffset: integer(firstOffsetHeader),
   }
 }
 

@@ -42,6 +42,8 @@ export type Decision =
   | { readonly kind: 'dead_lettered'; readonly reason: DeadLetterReason; readonly carried: Carried }
   | { readonly kind: 'dropped'; readonly reason: DropReason }
 
+export type Deferral = Extract<Decision, { kind: 'deferred' }>
+
 /** What becomes of a delivery after an attempt. */
 export function decide(attempt: Attempt, carried: Carried, policy: RetryPolicy, now: EpochMs): Decision {
   const { calls, leftOut, number } = attempt
@@ -83,7 +85,8 @@ export function beforeAttempt(
   if (isWindowOver(carried, now)) {
     return paused || carried.attempt > 0 ? giveUp(carried, 'retry_window_over') : { kind: 'attempt' }
   }
-  const ahead = carried.notBefore - now
+  // A first attempt is due as soon as it is read: to wait for a clock that was set back a little would change its user's order.
+  const ahead = carried.attempt === 0 ? 0 : carried.notBefore - now
   if (ahead > longestHold) return defer(carried, 'not_before', policy, now)
   if (paused) return defer(carried, 'paused', policy, now)
   return ahead > 0 ? { kind: 'wait', until: carried.notBefore } : { kind: 'attempt' }
@@ -110,6 +113,31 @@ export function defer(
   const tier = deferralTier(climbs ? carried.deferrals : 0, durationMs(carried.deadline - now), policy.tiers)
   const deferrals = carried.deferrals + (climbs ? 1 : 0)
   return { kind: 'deferred', tier, cause, carried: { ...carried, deferrals, reason: cause } }
+}
+
+/** Configurations reach processes up to a minute apart. */
+const unconfiguredHold = durationMs(60_000)
+
+/** A waiting delivery whose destination is not configured, or not yet in this process: it waits once more before it is a dead letter. */
+export function unconfigured(carried: Carried, policy: RetryPolicy, now: EpochMs): Decision {
+  if (carried.reason === 'unconfigured' || isWindowOver(carried, now)) return giveUp(carried, 'unknown_destination')
+  const cause = 'unconfigured'
+  return {
+    kind: 'deferred',
+    tier: tierFor(unconfiguredHold, policy.tiers),
+    cause,
+    carried: { ...carried, reason: cause },
+  }
+}
+
+/** 10 s, 30 s and a minute. */
+const unroutedDeferrals = 3
+
+/** An event whose source, or the destination that it names, is not configured, or not yet: undefined when it has waited long enough. */
+export function unrouted(carried: Carried, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
+  if (carried.deferrals >= unroutedDeferrals) return undefined
+  const deferred = defer(carried, 'unconfigured', policy, now)
+  return deferred.kind === 'deferred' ? deferred : undefined
 }
 
 /** True for a delivery whose window has run out before its first attempt: it gets that one, whatever the breaker says. */

@@ -22,7 +22,11 @@ export function doneAheadText(committed: number, done: Iterable<number>): string
   return length === 0 ? '' : mark + bits.toString('base64', 0, length)
 }
 
-/** The offsets that a commit's metadata says are done; none when it is not ours, malformed or too long. */
+/** How long the text gets at most while nothing beyond `received` is done. */
+export const doneAheadLength = (committed: number, received: number): number =>
+  mark.length + 4 * Math.ceil(Math.min(received - committed, spanLimit) / 24)
+
+/** The offsets that this part of a commit's metadata says are done; none when it is not ours, malformed or too long. */
 export function parseDoneAhead(committed: number, metadata: string): Set<number> {
   const done = new Set<number>()
   if (metadata.length > lengthLimit || !wellFormed.test(metadata)) return done

@@ -34,6 +34,7 @@ export const deadLetterReasons = [
   'invalid_message',
   'unknown_source',
   'unknown_destination',
+  'record_too_large',
 ] as const
 export type DeadLetterReason = (typeof deadLetterReasons)[number]
 
@@ -42,7 +43,7 @@ export const dropReasons = ['disabled', 'not_selected', 'no_destination', 'user_
 export type DropReason = (typeof dropReasons)[number]
 
 /** Why a delivery waits in a retry tier without having been attempted. */
-export const deferralCauses = ['lane_full', 'breaker_open', 'not_before', 'paused'] as const
+export const deferralCauses = ['lane_full', 'breaker_open', 'not_before', 'paused', 'handover', 'unconfigured'] as const
 export type DeferralCause = (typeof deferralCauses)[number]
 
 /**

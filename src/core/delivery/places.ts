@@ -1,4 +1,5 @@
 import type { DeliverySettings, Webhook } from '../settings.ts'
+import { revealed } from '../units.ts'
 
 /**
  * Of the places that are free, a destination may hold a quarter as many itself: when k destinations hang, 4/(k+4) of the places stay free for
@@ -7,18 +8,18 @@ import type { DeliverySettings, Webhook } from '../settings.ts'
 const shareOfFree = 1 / 4
 const shareOfFreeWhenAlone = 7
 
-/** Calls under way. */
-interface Count {
+/** What a destination has of the places; 0 at first. Its lane keeps it, so that it is not looked up by name for every call. */
+export interface Share {
   calls: number
 }
 
-/** What a destination has of the places; 0 at first. Its lane keeps it, so that it is not looked up by name for every call. */
-export type Share = Count
-
-/** What a webhook and its host have of the places. Who calls it keeps it, as a share. */
+/**
+ * What one destination's calls to a webhook count towards: all calls to the webhook, all calls to its host, and what of both are the
+ * destination's own. Whoever calls it keeps it, as a share.
+ */
 export interface Room {
-  readonly ofWebhook: Count
-  readonly ofHost: Count
+  readonly ofWebhook: FairShare
+  readonly ofHost: FairShare
 }
 
 /** How many calls may be under way at once: in the process, for one destination, to one webhook, to one host. Checked when each is taken. */
@@ -26,8 +27,8 @@ export class Places {
   readonly #caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>
   /** How many destinations have calls under way. */
   #busyDestinations = 0
-  readonly #byWebhook = new Map<string, Count>()
-  readonly #byHost = new Map<string, Count>()
+  readonly #byWebhook = new Map<string, SharedLimit>()
+  readonly #byHost = new Map<string, SharedLimit>()
   #inFlight = 0
 
   constructor(caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>) {
@@ -51,38 +52,132 @@ export class Places {
   }
 
   /** After a live edit a webhook is another object: what it calls is the same. */
-  roomOf({ url }: Pick<Webhook, 'url'>): Room {
+  roomOf(webhook: Pick<Webhook, 'url'>, destination: string): Room {
+    const url = revealed(webhook.url)
+    const { perWebhook, perHost } = this.#caps
     // Host and port: what shares one server's capacity.
     const { host } = new URL(url)
-    return { ofWebhook: countOf(this.#byWebhook, url), ofHost: countOf(this.#byHost, host) }
+    return {
+      ofWebhook: limitOf(this.#byWebhook, url, perWebhook).of(destination),
+      ofHost: limitOf(this.#byHost, host, perHost).of(destination),
+    }
   }
 
   /** Whether a webhook's own caps leave room for one more call. */
   hasRoom({ ofWebhook, ofHost }: Room): boolean {
-    return ofWebhook.calls < this.#caps.perWebhook && ofHost.calls < this.#caps.perHost
+    return ofWebhook.hasRoom && ofHost.hasRoom
+  }
+
+  /** Whether it is other destinations that leave no room: this one has less than its fair share. */
+  isTakenByOthers({ ofWebhook, ofHost }: Room): boolean {
+    return (!ofWebhook.hasRoom && ofWebhook.isBelowShare) || (!ofHost.hasRoom && ofHost.isBelowShare)
+  }
+
+  /** Those of one attempt's webhooks that may all be called now: they may be at the same host. */
+  callable<W extends { readonly room: Room }>(share: Share, webhooks: readonly W[]): readonly W[] {
+    const callable = webhooks.filter(({ room }) => {
+      const hasRoom = this.hasRoom(room)
+      if (hasRoom) this.take(share, room)
+      return hasRoom
+    })
+    for (const { room } of callable) this.release(share, room)
+    return callable
   }
 
   take(share: Share, { ofWebhook, ofHost }: Room): void {
     this.#inFlight++
     if (share.calls++ === 0) this.#busyDestinations++
-    ofWebhook.calls++
-    ofHost.calls++
+    ofWebhook.take()
+    ofHost.take()
   }
 
   release(share: Share, { ofWebhook, ofHost }: Room): void {
     this.#inFlight--
     if (--share.calls === 0) this.#busyDestinations--
-    ofWebhook.calls--
-    ofHost.calls--
+    ofWebhook.release()
+    ofHost.release()
   }
 }
 
-/** Keys come from the configuration only, they are few: each has one count for as long as the process lives. */
-function countOf(counts: Map<string, Count>, key: string): Count {
-  let count = counts.get(key)
-  if (count === undefined) {
-    count = { calls: 0 }
-    counts.set(key, count)
+/** A limit of concurrent calls that several destinations may share: that of a host, or of a webhook. */
+class SharedLimit {
+  readonly limit: number
+  calls = 0
+  /** Destinations with calls in progress. */
+  busyDestinations = 0
+  /** By destination. These come from the configuration only, they are few: each is kept for as long as the process lives. */
+  readonly #shares = new Map<string, FairShare>()
+
+  constructor(limit: number) {
+    this.limit = limit
   }
-  return count
+
+  get free(): number {
+    return this.limit - this.calls
+  }
+
+  get isShared(): boolean {
+    return this.#shares.size > 1
+  }
+
+  of(destination: string): FairShare {
+    let share = this.#shares.get(destination)
+    if (share === undefined) {
+      share = new FairShare(this)
+      this.#shares.set(destination, share)
+    }
+    return share
+  }
+}
+
+/**
+ * One destination's part of a shared limit. The destinations that have calls in progress there share it equally, and one more share
+ * stays free for the next one: with n of them n/(n + 1) of the limit is in use. One that has it to itself takes all of it, or seven
+ * eighths where others may come. Until calls beyond a share have ended nobody takes more than what stays free.
+ */
+class FairShare {
+  readonly #limit: SharedLimit
+  #calls = 0
+
+  constructor(limit: SharedLimit) {
+    this.#limit = limit
+  }
+
+  /** Whether one more call leaves the other destinations their share. */
+  get hasRoom(): boolean {
+    const { free, isShared } = this.#limit
+    if (free <= 0) return false
+    if (!isShared) return true
+    if (this.#others === 0) return this.#calls < shareOfFreeWhenAlone * free
+    return this.#calls < free && this.isBelowShare
+  }
+
+  get isBelowShare(): boolean {
+    const { limit } = this.#limit
+    return this.#calls < Math.max(1, Math.floor(limit / (this.#others + 2)))
+  }
+
+  take(): void {
+    this.#limit.calls++
+    if (this.#calls++ === 0) this.#limit.busyDestinations++
+  }
+
+  release(): void {
+    this.#limit.calls--
+    if (--this.#calls === 0) this.#limit.busyDestinations--
+  }
+
+  /** Other destinations with calls in progress. */
+  get #others(): number {
+    return this.#limit.busyDestinations - (this.#calls > 0 ? 1 : 0)
+  }
+}
+
+function limitOf(limits: Map<string, SharedLimit>, key: string, limit: number): SharedLimit {
+  let known = limits.get(key)
+  if (known === undefined) {
+    known = new SharedLimit(limit)
+    limits.set(key, known)
+  }
+  return known
 }

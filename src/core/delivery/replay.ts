@@ -3,14 +3,15 @@ import type { Event } from '../message/event.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
 import type { TopicNames } from '../topics.ts'
 import { durationMs, type EpochMs, epochMs } from '../units.ts'
-import { firstCarried, type Origin, originalOf, parseCarried, retryRecord } from './carried.ts'
+import { firstCarried, type Origin, parseCarried, retryRecord } from './carried.ts'
 import type { DeadLetter } from './dead-letter.ts'
+import { originalOf } from './dead-letter-record.ts'
 import type { DeadLetterReason } from './outcome.ts'
-import { type Routing, routeParked } from './route.ts'
+import { isConnected, type Routing, routeParked } from './route.ts'
 import { type RetryPolicy, tierFor } from './schedule.ts'
 
 /** Why a dead letter stays where it is. */
-export const replayRefusals = ['unknown_destination', 'disabled', 'unreadable'] as const
+export const replayRefusals = ['unknown_destination', 'disabled', 'not_connected', 'truncated', 'unreadable'] as const
 export type ReplayRefusal = (typeof replayRefusals)[number]
 
 type ResendInput = Extract<AudienceInput, { kind: 'resend' }>
@@ -31,6 +32,8 @@ export interface Circumstances {
   readonly topics: TopicNames
   readonly routing: Routing
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
+  /** A delivery is replayed although its source is no longer connected to its destination. */
+  readonly evenDisconnected?: boolean
 }
 
 /** Reasons that also stand on events which never became a delivery. */
@@ -41,16 +44,17 @@ const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
   'unknown_destination',
 ])
 
-/** Which way the dead letter that a record tells of goes back. `event`: its own, where it may be one of an audience. */
+/** Decides how a dead letter is replayed. `event`: the event of a delivery; undefined when its bytes cannot be decoded. */
 export function wayBack(
   record: LogRecord,
   deadLetter: DeadLetter,
-  { topics, routing, policy }: Circumstances,
+  { topics, routing, policy, evenDisconnected = false }: Circumstances,
   now: EpochMs,
   event?: Event,
 ): WayBack {
   const routed = deadLetter.destination === undefined ? undefined : routeParked(deadLetter.destination, routing)
   if (routed !== undefined && routed.kind !== 'deliver') return { kind: 'refused', reason: routed.reason }
+  if (deadLetter.originalLength !== undefined) return { kind: 'refused', reason: 'truncated' }
   const input = resendOf(event)
   if (input !== undefined) return { kind: 'resend', input }
 
@@ -58,6 +62,9 @@ export function wayBack(
   const given = parseCarried(record.headers)
   if (given !== undefined) {
     const { origin, destination, messageId } = given
+    // A dead letter lives for 30 days: by then its destination's id may be that of somebody else's endpoint.
+    if (event !== undefined && !evenDisconnected && !isConnected(event.sourceId, destination, routing))
+      return { kind: 'refused', reason: 'not_connected' }
     const carried = { ...firstCarried(origin, destination, messageId, now, policy.window), round: given.round + 1 }
     const topic = topics.retry(tierFor(durationMs(0), policy.tiers))
     const copy = retryRecord({ ...record, ...original }, carried)

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { WebhookCall } from '../ports.ts'
 import type { Objection } from '../settings/problem.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings.ts'
-import type { EpochMs, Secret } from '../units.ts'
+import { type EpochMs, revealed, type Secret } from '../units.ts'
 import { HmacSha1 } from './hmac.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -19,13 +19,16 @@ interface Attempted {
 /** The POSTs of one attempt, ready to send: same body, same signature, each with its webhook's own headers. */
 export function callsOf(
   delivery: Attempted & {
-    readonly destination: Pick<Destination, 'secrets'>
+    readonly destination: Pick<Destination, 'secrets' | 'policy'>
     readonly webhooks: readonly Webhook[]
     readonly payload: PayloadSettings
   },
 ): readonly WebhookCall[] {
   const { destination, webhooks, payload } = delivery
-  const standing = webhooks.map(webhook => ({ url: webhook.url, headers: standingHeaders(webhook, payload) }))
+  const standing = webhooks.map(webhook => ({
+    url: revealed(webhook.url),
+    headers: standingHeaders(webhook, payload),
+  }))
   return new CallMaker(destination, payload).calls(standing, delivery)
 }
 
@@ -33,22 +36,24 @@ export function callsOf(
 export class CallMaker {
   readonly #secrets: readonly Secret[]
   readonly #payload: PayloadSettings
+  readonly #standardWebhooks: boolean
   /** A5.5: without a shared secret nothing is signed, by no scheme. */
   readonly #sign: ((body: Buffer) => string) | undefined
 
-  constructor({ secrets }: Pick<Destination, 'secrets'>, payload: PayloadSettings) {
+  constructor({ secrets, policy }: Pick<Destination, 'secrets' | 'policy'>, payload: PayloadSettings) {
     const [first] = secrets
     this.#secrets = secrets
     this.#payload = payload
+    this.#standardWebhooks = policy?.standardWebhooks ?? payload.standardWebhooks
     this.#sign = first && signerOf(first)
   }
 
   /** `webhooks`: with their standing headers. */
-  calls(webhooks: readonly Pick<Webhook, 'url' | 'headers'>[], attempted: Attempted): readonly WebhookCall[] {
-    const { messageIdHeader, standardWebhooks } = this.#payload
+  calls(webhooks: readonly Pick<WebhookCall, 'url' | 'headers'>[], attempted: Attempted): readonly WebhookCall[] {
+    const { messageIdHeader } = this.#payload
     const { body, messageId } = attempted
     const signature = this.#sign?.(body)
-    const standard = standardWebhooks && signature !== undefined ? this.#standardWebhooksOf(attempted) : undefined
+    const standard = this.#standardWebhooks && signature !== undefined ? this.#standardWebhooksOf(attempted) : undefined
     return webhooks.map(({ url, headers: standing }) => {
       // Name by name: so V8 knows the shape of what comes out, which is read once more for every call.
       const headers: Record<string, string> = { ...standing }
@@ -97,7 +102,8 @@ export function standingHeaders({ headers }: Pick<Webhook, 'headers'>, { userAge
   }
   const given = new Set(Object.keys(headers).map(name => name.toLowerCase()))
   const kept = Object.entries(ours).filter(([name]) => !given.has(name.toLowerCase()))
-  return { ...Object.fromEntries(kept), ...headers }
+  const own = Object.entries(headers).map(([name, value]) => [name, revealed(value)] as const)
+  return Object.fromEntries([...kept, ...own])
 }
 
 /** Headers that are Hookline's or HTTP's to give, in lower case. */
@@ -127,25 +133,29 @@ const maxValueBytes = 4_096
 const maxBytesOfAll = 8_192
 const shorten = 'these headers are for keys and names: make them shorter'
 
-/** Why a static header cannot be configured; undefined when it can. Values may be credentials: none is ever in the text. */
+/**
+ * Why a static header cannot be configured; undefined when it can. Names and values may be credentials, by a slip in the form a name too: of
+ * both none is in the text, but for names that are ours.
+ */
 export function refuseHeader(name: string, value: string): Objection | undefined {
-  const quoted = JSON.stringify(name)
   const lower = name.toLowerCase()
   if (!token.test(name)) {
-    return { message: `header name ${quoted} is not valid`, hint: "use letters, digits and !#$%&'*+-.^_`|~" }
+    return { message: 'the name of this header is not valid', hint: "use letters, digits and !#$%&'*+-.^_`|~" }
   }
   // The one token that plain objects, which HTTP clients keep headers in, cannot hold.
-  if (name === '__proto__') return { message: `header name ${quoted} cannot be sent`, hint: 'take another name' }
-  if (reservedNames.has(lower) || reservedPrefixes.some(prefix => lower.startsWith(prefix))) {
-    return { message: `header ${quoted} is set by Hookline or by HTTP itself`, hint: 'leave it out' }
+  if (name === '__proto__') return { message: 'a header of this name cannot be sent', hint: 'take another name' }
+  const prefix = reservedPrefixes.find(each => lower.startsWith(each))
+  if (reservedNames.has(lower) || prefix !== undefined) {
+    const which = prefix === undefined ? JSON.stringify(name) : `${JSON.stringify(prefix)}…`
+    return { message: `header ${which} is set by Hookline or by HTTP itself`, hint: 'leave it out' }
   }
   if (!fieldValue.test(value)) {
-    const message = `the value of header ${quoted} holds a line break or another character that HTTP does not allow`
+    const message = 'the value of this header holds a line break or another character that HTTP does not allow'
     return { message, hint: 'allowed: TAB, 0x20-0x7e and 0x80-0xff' }
   }
   // One byte a character, after the check above.
   if (value.length > maxValueBytes) {
-    const message = `the value of header ${quoted} is ${value.length} bytes long, more than ${maxValueBytes}`
+    const message = `the value of this header is ${value.length} bytes long, more than ${maxValueBytes}`
     return { message, hint: shorten }
   }
   return undefined
@@ -153,15 +163,13 @@ export function refuseHeader(name: string, value: string): Objection | undefined
 
 /** Why a webhook's static headers do not go together; undefined when they do. Each one passed `refuseHeader` before. */
 export function refuseHeaders(headers: Readonly<Record<string, string>>): Objection | undefined {
-  const seen = new Map<string, string>()
+  const seen = new Set<string>()
   let bytes = 0
   for (const [name, value] of Object.entries(headers)) {
-    const twin = seen.get(name.toLowerCase())
-    if (twin !== undefined) {
-      const message = `header ${JSON.stringify(name)} stands twice, also as ${JSON.stringify(twin)}`
-      return { message, hint: 'leave one of them out: names ignore case' }
+    if (seen.has(name.toLowerCase())) {
+      return { message: 'one header stands twice', hint: 'leave one of them out: names ignore case' }
     }
-    seen.set(name.toLowerCase(), name)
+    seen.add(name.toLowerCase())
     bytes += name.length + value.length
   }
   if (bytes <= maxBytesOfAll) return undefined

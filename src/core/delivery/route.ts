@@ -11,6 +11,9 @@ export const canarySource = 'hookline.canary'
 
 const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource])
 
+/** Whether only Hookline itself writes events of this source. */
+export const isOwnSource = (sourceId: string): boolean => ownSources.has(sourceId)
+
 /** An event is not delivered, rightly. */
 export interface Drop {
   readonly reason: DropReason
@@ -24,6 +27,8 @@ export interface Routing {
   readonly destinations: ReadonlyMap<string, Destination>
   /** Of each source every destination that it is connected to, disabled ones too, in configuration order. */
   readonly bySource: ReadonlyMap<string, readonly Destination[]>
+  /** A destination of another id may be in a file that cannot be read: what is for it waits. */
+  readonly isIncomplete?: boolean
 }
 
 export type Route =
@@ -40,7 +45,7 @@ export type ParkedRoute =
   | { readonly kind: 'dropped'; readonly reason: 'disabled' }
   | { readonly kind: 'dead_lettered'; readonly reason: 'unknown_destination' }
 
-export function createRouting(settings: Pick<Settings, 'sources' | 'destinations'>): Routing {
+export function createRouting(settings: Pick<Settings, 'sources' | 'destinations' | 'excluded'>): Routing {
   const bySource = new Map<string, Destination[]>(settings.sources.map(source => [source.id, []]))
   for (const destination of settings.destinations) {
     for (const id of new Set(destination.sources)) bySource.get(id)?.push(destination)
@@ -49,30 +54,45 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
     sources: new Map(settings.sources.map(source => [source.id, source])),
     destinations: new Map(settings.destinations.map(destination => [destination.id, destination])),
     bySource,
+    isIncomplete: (settings.excluded?.unnamed ?? 0) > 0,
   }
 }
+
+/** A destination of which no more than its id, and at most its sources, are known: what is for it waits in retry topics. */
+export const heldDestination = (id: string, sources: readonly string[] = []): Destination => ({
+  ...{ id, enabled: true, paused: true, sources, secrets: [], webhooks: [], isHeld: true },
+})
+
+/** The destination of an id; held, not unknown, while it may be in a file that cannot be read. */
+const destinationOf = (id: string, { destinations, isIncomplete }: Routing): Destination | undefined =>
+  destinations.get(id) ?? (isIncomplete === true ? heldDestination(id) : undefined)
 
 /** Where an event goes that is seen for the first time. */
 export function route(event: Event, routing: Routing): Route {
   const { sourceId, destinationId } = event
-  const isOwn = ownSources.has(sourceId)
+  const isOwn = isOwnSource(sourceId)
   const connected = routing.bySource.get(sourceId) ?? (isOwn ? none : undefined)
   if (connected === undefined) return { kind: 'dead_lettered', reason: 'unknown_source' }
 
   if (destinationId === undefined) return select(connected, event, goneFor(event, connected))
 
-  const named = routing.destinations.get(destinationId)
+  const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
   // A name narrows what a source is connected to, it connects nothing. Ours are connected by `audiences.list` and `canary`.
-  return select(isOwn || connected.includes(named) ? [named] : none, event)
+  const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
+  return select(isConnected ? [named] : none, event)
 }
 
 /** Where a waiting record goes: to its destination, even if its source was removed or disconnected meanwhile. */
 export function routeParked(destinationId: string, routing: Routing): ParkedRoute {
-  const destination = routing.destinations.get(destinationId)
+  const destination = destinationOf(destinationId, routing)
   if (destination === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
   return destination.enabled ? { kind: 'deliver', destination } : { kind: 'dropped', reason: 'disabled' }
 }
+
+/** Whether events of a source go to a destination. The service's own sources are connected by `audiences.list` and `canary`. */
+export const isConnected = (sourceId: string, destinationId: string, routing: Routing): boolean =>
+  ownSources.has(sourceId) || (routing.bySource.get(sourceId)?.some(({ id }) => id === destinationId) ?? false)
 
 const none: readonly never[] = []
 

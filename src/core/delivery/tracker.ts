@@ -1,10 +1,12 @@
 import { Fifo } from '../fifo.ts'
-import { doneAheadText, parseDoneAhead } from './done-ahead.ts'
+import { type CommitState, commitText, parseCommit, type StateText } from './commit-state.ts'
+import type { PartlyDone } from './partly-done.ts'
 
 /**
  * How far one partition is done, for one assignment of it. Records are done in any order; only the end of the contiguous done prefix may be
- * committed, never the highest done. What is done beyond it goes into the commit's metadata, so that after a crash only the rest comes again.
- * All operations but `metadata` are O(1) amortised, whatever the gaps between offsets.
+ * committed, never the highest done. What is done beyond it goes into the commit's metadata, and so does which destinations are done for a
+ * record that others still wait for: the next owner makes only the rest. All operations but those that make metadata are O(1) amortised,
+ * whatever the gaps between offsets.
  */
 export class OffsetTracker {
   /** In the order in which they came, from the lowest open one on. */
@@ -12,9 +14,11 @@ export class OffsetTracker {
   readonly #open = new Set<number>()
   /** Done by whoever had the partition before us, and not read again yet. */
   readonly #doneBefore: Set<number>
+  /** The destinations that are done, of records that are not done, whoever had the partition then. */
+  readonly #partlyDone: Map<number, string[]>
   #received: number
   /** The metadata as last made, and the position that it goes with; undefined once something was done since. */
-  #made: { readonly from: number; readonly text: string } | undefined
+  #made: (StateText & { readonly from: number }) | undefined
 
   /**
    * @param position the offset that is read first: the committed one.
@@ -22,7 +26,9 @@ export class OffsetTracker {
    */
   constructor(position: number, metadata = '') {
     this.#received = position
-    this.#doneBefore = parseDoneAhead(position, metadata)
+    const { done, partlyDone } = parseCommit(position, metadata)
+    this.#doneBefore = done
+    this.#partlyDone = partlyDone
   }
 
   /** The next offset to read: beyond everything added and every gap advanced over. */
@@ -47,9 +53,32 @@ export class OffsetTracker {
 
   /** The metadata for a commit of `committable`: what is done beyond it. Made anew only after something was done. */
   get metadata(): string {
-    const from = this.committable
-    if (this.#made?.from !== from) this.#made = { from, text: doneAheadText(from, this.#doneAhead()) }
-    return this.#made.text
+    return this.#make().text
+  }
+
+  /** Partly done records that the metadata has no room for: their next owner would deliver them to every destination again. */
+  get uncovered(): ReadonlySet<number> {
+    this.#made = undefined
+    return new Set(this.#make().uncovered)
+  }
+
+  /** The destinations that need nothing more of a record that is not done. */
+  doneFor(offset: number): readonly string[] {
+    return this.#partlyDone.get(offset) ?? none
+  }
+
+  /** A destination needs nothing more of a record, others do. Nothing happens when the record is not open. */
+  partlyDone(offset: number, destination: string): void {
+    if (!this.#open.has(offset)) return
+    const destinations = this.#partlyDone.get(offset)
+    if (destinations === undefined) this.#partlyDone.set(offset, [destination])
+    else destinations.push(destination)
+    this.#made = undefined
+  }
+
+  /** Whether the record at an offset is done, here or by an earlier owner. */
+  isDone(offset: number): boolean {
+    return offset < this.#received ? !this.#open.has(offset) : this.#doneBefore.has(offset)
   }
 
   /**
@@ -71,6 +100,7 @@ export class OffsetTracker {
   /** @throws RangeError when the offset is not open: a record may be done only once. */
   done(offset: number): void {
     if (!this.#open.delete(offset)) throw new RangeError(`offset ${offset} done, but it is not open`)
+    this.#partlyDone.delete(offset)
     this.#made = undefined
     this.#passDone()
   }
@@ -88,6 +118,22 @@ export class OffsetTracker {
     }
   }
 
+  #make(): StateText {
+    const from = this.committable
+    if (this.#made?.from === from) return this.#made
+    const state: CommitState = { done: this.#doneAhead(), partlyDone: this.#partly(from), received: this.#received }
+    this.#made = { from, ...commitText(from, state) }
+    return this.#made
+  }
+
+  /** In offset order. What was passed over without being read (retention) is forgotten. */
+  #partly(from: number): readonly PartlyDone[] {
+    if (this.#partlyDone.size === 0) return none
+    for (const offset of this.#partlyDone.keys())
+      if (offset < from || (offset < this.#received && !this.#open.has(offset))) this.#partlyDone.delete(offset)
+    return [...this.#partlyDone].sort(([one], [other]) => one - other)
+  }
+
   *#doneAhead(): Iterable<number> {
     yield* this.#doneBefore
     let left = this.#offsets.length - this.#open.size
@@ -99,3 +145,5 @@ export class OffsetTracker {
     }
   }
 }
+
+const none: readonly never[] = []

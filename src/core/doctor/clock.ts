@@ -8,7 +8,7 @@ export interface ClockReading {
   readonly appended: number | undefined
 }
 
-/** A retry is due at its append time plus its wait: it starts that much too early or too late. */
+/** A process that runs goes by the brokers' time; what only runs for a moment, as `hookline delete-user`, goes by the machine's. */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000
 
@@ -21,7 +21,7 @@ export function judgeClock({ before, after, appended }: ClockReading): Judgement
   const detail =
     size === 0 ? "the same as the broker's" : `${secondsOf(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the broker's`
   if (size < warnBeyondMs) return { level: 'ok', detail }
-  const remedy = 'retries start that much too early or too late: check NTP on this machine and on the brokers'
+  const remedy = "processes go by the brokers' time: check NTP on this machine and on the brokers"
   return { level: size < failBeyondMs ? 'warn' : 'fail', detail, remedy }
 }
 

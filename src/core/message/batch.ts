@@ -1,32 +1,38 @@
-import { type Refusal, type RejectedMessage, refusal } from '../tracking-api.ts'
-import type { EpochMs } from '../units.ts'
-import { type CutOutcome, cutBatch } from './cut.ts'
-import { idFields, idOf } from './identifiers.ts'
+import { type Refusal, refusal } from '../tracking-api.ts'
+import type { JsonText } from '../units.ts'
+import { cutJson, type Members, membersIn } from './cut.ts'
 import { canonicalJson, isObject, type JsonObject, type Parsed, parseField, parseJson } from './json.ts'
-import { type CallType, type Message, type Rejection, rejection } from './message.ts'
-import { normalise } from './normalise.ts'
-import { type BatchDefaults, maxMessageBytes } from './parts.ts'
+import type { CallType, Rejection } from './message.ts'
+import { maxMessageBytes, maxTextLength, textTooLong } from './parts.ts'
 
-/** Of one batch so many are taken; the surplus is rejected one by one. */
+/** Messages of one batch that are accepted at most; the surplus is rejected one by one. */
 export const mostMessages = 2_500
-/** A body with more is refused whole: telling of each that it is too many would make an answer larger than the request. */
+/** A body with more is refused whole: an answer that names each of them would be larger than the request. */
 export const mostElements = 4 * mostMessages
 /** Compact UTF-8 bytes of a batch's own `context` and `integrations` together: they are merged into each message. */
 const maxDefaultsBytes = maxMessageBytes
+/** Bytes that they add to all messages of the batch together: a body of 100 KB must not become 80 MB of records. */
+const maxMergedBytes = 8 * 1_048_576
 
-/** What a body holds, before anything is said about its messages. */
-export interface Batch extends BatchDefaults {
+/**
+ * A body whose parts are known and, but for what all of its messages share, not parsed. It holds texts only: no tree of values
+ * lives longer than the function that parsed it, however long the request waits for Kafka.
+ */
+export interface Batch {
   readonly kind: 'batch'
   /** The body's own; undefined when it has none. */
   readonly writeKey: string | undefined
-  readonly sentAt: unknown
+  readonly sentAt: string | number | undefined
+  /** Canonical JSON; undefined: the batch has none. */
+  readonly context: JsonText | undefined
+  readonly integrations: JsonText | undefined
   readonly elements: Elements
 }
 
-/** What stands where messages should. */
+/** The elements of the batch, which should be messages. */
 interface Elements {
   readonly size: number
-  /** The element at that position, with its ids as written. */
+  /** Parses the element at that position, with its ids as written; its length is checked before. */
   read(index: number): Parsed | Rejection
   /** The same as it came, without white space around it. */
   text(index: number): string
@@ -34,77 +40,103 @@ interface Elements {
 
 /**
  * Reads a request's body: a batch, a list of messages, or one message; exactly one message of that `type` where the path says so.
- * When the whole is not JSON, its list is cut into elements, so that only the broken ones are lost. Unknown members are passed
- * over. Refused: `invalid_json`, `invalid_body`, `payload_too_large`.
+ * A list is cut into elements, which are parsed one at a time by `takeSome`: a broken one costs the others nothing. Unknown
+ * members are passed over. Refused: `invalid_json`, `invalid_body`, `payload_too_large`.
  */
 export function readBatch(body: string, type: CallType | undefined): Batch | Refusal {
   if (type !== undefined) return readSingle(body, type)
-  const parsed = parseField(body, 'The body')
-  if (parsed.kind === 'rejected') return salvage(body, parsed)
-  const { value } = parsed
-  if (Array.isArray(value)) return batchOf({}, parsedElements(value, body))
-  const list = isObject(value) ? value['batch'] : undefined
-  if (isObject(value) && Array.isArray(list)) return batchOf(value, parsedElements(list, body))
-  if (isObject(value) && typeof value['type'] === 'string') return readSingle(body, undefined)
-  return refusal('invalid_body', `Send { "batch": [ … ] }, a list of messages, or one message with its 'type'.`)
+  const cut = cutJson(body, { list: 'batch', members: [...besideTheList, 'type'], most: mostElements })
+  switch (cut.kind) {
+    case 'list':
+      return batchOf(cut.members, elementsOf(body, cut.elements))
+    case 'object':
+      return body.length > maxTextLength ? longSingle(body, cut.members) : readSingle(body, undefined)
+    case 'too_many':
+      return tooManyElements
+    default:
+      return brokenBody(body) ?? noBatch
+  }
 }
 
-function readSingle(body: string, type: CallType | undefined): Batch | Refusal {
-  const parsed = parseJson(body)
-  if (parsed.kind === 'rejected') return refusal('invalid_json', parsed.message)
-  const { value } = parsed
-  if (!isObject(value)) return refusal('invalid_body', 'Send one message: a JSON object.')
-  // What the path says beats what the message says.
-  const message = type === undefined || value['type'] === type ? value : { ...value, type }
-  const elements: Elements = { size: 1, read: () => ({ kind: 'parsed', value: message }), text: () => body }
-  // What else it has is the message's own, and normalise sees to it.
-  return batchOf({ writeKey: value['writeKey'] }, elements)
-}
+/**
+ * The `writeKey` among the outermost members of a body, found in one linear scan that parses nothing else. The body may be
+ * cut off or broken: the last member of that name which is whole counts. Undefined: there is none, or it is no string.
+ */
+export const writeKeyIn = (body: string): string | undefined => stringIn(membersIn(body, ['writeKey']).get('writeKey'))
 
-/** Those of a body that is JSON: parsed already, and cut only where a number stands as an id or a text is asked for. */
-function parsedElements(values: readonly unknown[], body: string): Elements {
-  let cut: Elements | undefined
-  const asWritten = (): Elements => {
-    cut ??= cutElements(body, cutBody(body))
-    if (cut?.size !== values.length) throw new TypeError('a batch that is JSON was not cut where the parser did')
-    return cut
-  }
-  return {
-    size: values.length,
-    read(index) {
-      const value = values[index]
-      const hasNumber = isObject(value) && idFields.some(field => typeof value[field] === 'number')
-      return hasNumber ? asWritten().read(index) : { kind: 'parsed', value }
-    },
-    text: index => asWritten().text(index),
-  }
+function stringIn(text: string | undefined): string | undefined {
+  const parsed = text?.startsWith('"') === true ? parseField(text, 'The member') : undefined
+  return parsed?.kind === 'parsed' ? (parsed.value as string) || undefined : undefined
 }
 
 const besideTheList = ['writeKey', 'sentAt', 'context', 'integrations'] as const
 
-const cutBody = (body: string): CutOutcome =>
-  cutBatch(body, { list: 'batch', members: besideTheList, most: mostElements })
-
-function cutElements(body: string, cut: CutOutcome): Elements | undefined {
-  if (cut.kind !== 'cut') return undefined
-  const { elements } = cut
-  const text = (index: number): string => body.slice(elements[2 * index], elements[2 * index + 1])
-  return { size: elements.length / 2, read: index => parseJson(text(index)), text: index => text(index).trim() }
+function readSingle(body: string, type: CallType | undefined): Batch | Refusal {
+  if (type !== undefined && body.length > maxTextLength) return readLongSingle(body, type)
+  let parsed: Parsed | Rejection | undefined = parseJson(body)
+  if (parsed.kind === 'rejected') return refusal('invalid_json', parsed.message)
+  const { value } = parsed
+  if (!isObject(value)) return noMessage
+  if (type === undefined && typeof value['type'] !== 'string') return noBatch
+  // The type of the path beats that of the message.
+  if (type !== undefined && value['type'] !== type) parsed = { kind: 'parsed', value: { ...value, type } }
+  const { writeKey } = value
+  // What else it has is the message's own, and normalise sees to it.
+  return single(typeof writeKey === 'string' ? writeKey : undefined, {
+    size: 1,
+    read() {
+      const once = parsed
+      if (once === undefined) throw new TypeError('a message is parsed, and read, once')
+      parsed = undefined
+      return once
+    },
+    text: () => body.trim(),
+  })
 }
 
-/** A body that is not JSON as a whole, as `broken` says: only what is outside its elements must be. */
-function salvage(body: string, broken: Rejection): Batch | Refusal {
-  const cut = cutBody(body)
-  if (cut.kind === 'too_many') return tooManyElements
-  const elements = cutElements(body, cut)
-  if (cut.kind !== 'cut' || elements === undefined) return refusal('invalid_json', broken.message)
-  const beside: Record<string, unknown> = {}
-  for (const [name, text] of cut.members) {
-    const parsed = parseField(text, `'${name}' of the batch`)
-    if (parsed.kind === 'rejected') return refusal('invalid_json', parsed.message)
-    beside[name] = parsed.value
+/** One message of the type of the path that is too long to be parsed. */
+function readLongSingle(body: string, type: CallType): Batch | Refusal {
+  const cut = cutJson(body, { members: ['writeKey'], most: 0 })
+  if (cut.kind === 'list' || cut.kind === 'too_many') return noMessage
+  if (cut.kind !== 'object') return brokenBody(body) ?? noMessage
+  return longSingle(body, new Map([...cut.members, ['type', `"${type}"`]]))
+}
+
+function longSingle(body: string, members: Members): Batch | Refusal {
+  if (members.get('type')?.startsWith('"') !== true) return noBatch
+  return single(stringIn(members.get('writeKey')), { size: 1, read: () => textTooLong, text: () => body.trim() })
+}
+
+const single = (writeKey: string | undefined, elements: Elements): Batch => ({
+  kind: 'batch',
+  writeKey: writeKey || undefined,
+  sentAt: undefined,
+  context: undefined,
+  integrations: undefined,
+  elements,
+})
+
+/** Why a body is not JSON that cannot be cut; undefined: it is JSON, a string or a number. One that is neither list nor object makes no tree. */
+function brokenBody(body: string): Refusal | undefined {
+  if (body.length > maxTextLength && /^\s*[[{]/.test(body)) return refusal('invalid_json', unmatched)
+  const parsed = parseField(body, 'The body')
+  return parsed.kind === 'rejected' ? refusal('invalid_json', parsed.message) : undefined
+}
+
+const unmatched = 'The body is not JSON: one of its lists or objects does not end where it should.'
+const noMessage = refusal('invalid_body', 'Send one message: a JSON object.')
+const noBatch = refusal('invalid_body', `Send { "batch": [ … ] }, a list of messages, or one message with its 'type'.`)
+
+function elementsOf(body: string, positions: readonly number[]): Elements {
+  const text = (index: number): string => body.slice(positions[2 * index], positions[2 * index + 1])
+  return {
+    size: positions.length / 2,
+    read(index) {
+      const element = text(index)
+      return element.length > maxTextLength ? textTooLong : parseJson(element)
+    },
+    text: index => text(index).trim(),
   }
-  return batchOf(beside, elements)
 }
 
 const tooManyElements = refusal(
@@ -112,62 +144,66 @@ const tooManyElements = refusal(
   `The batch has over ${mostElements} messages: send at most ${mostMessages} in one request.`,
 )
 
-function batchOf(beside: JsonObject, elements: Elements): Batch | Refusal {
-  if (elements.size > mostElements) return tooManyElements
-  const { writeKey, sentAt, context, integrations } = beside
-  let bytes = 0
-  for (const [name, value] of Object.entries({ context, integrations })) {
-    if (!isObject(value)) continue
-    const canonical = canonicalJson(value, `'${name}' of the batch`)
-    if (canonical.kind === 'rejected') return refusal('invalid_body', canonical.message)
-    bytes += Buffer.byteLength(canonical.text)
+function batchOf(members: Members, elements: Elements): Batch | Refusal {
+  const beside: Record<string, unknown> = {}
+  for (const name of besideTheList) {
+    const text = members.get(name)
+    if (text === undefined) continue
+    if (text.length > maxTextLength) {
+      if (isDefault(name) && text.startsWith('{')) return defaultsTooLarge(`over ${maxTextLength} characters`)
+      continue
+    }
+    const parsed = parseField(text, shownOf(name))
+    if (parsed.kind === 'rejected') return refusal('invalid_json', parsed.message)
+    beside[name] = parsed.value
   }
-  if (bytes > maxDefaultsBytes) {
-    const advice = `at most ${maxDefaultsBytes} bytes are taken, because each message gets them: send less in them.`
-    return refusal('payload_too_large', `'context' and 'integrations' of the batch have ${bytes} bytes; ${advice}`)
-  }
+  const { writeKey, sentAt } = beside
+  const defaults = defaultsOf(beside, elements.size)
+  if (defaults.kind === 'refused') return defaults
   return {
     kind: 'batch',
     writeKey: typeof writeKey === 'string' && writeKey !== '' ? writeKey : undefined,
-    sentAt,
-    batchContext: context,
-    batchIntegrations: integrations,
+    sentAt: typeof sentAt === 'string' || typeof sentAt === 'number' ? sentAt : undefined,
+    ...defaults.texts,
     elements,
   }
 }
 
-export interface TakenBatch {
-  /** In the order of the batch. */
-  readonly messages: readonly Message[]
-  readonly rejected: readonly RejectedMessage[]
-  /** How many `__proto__` members were left out. */
-  readonly droppedKeys: number
+type DefaultTexts = Pick<Batch, 'context' | 'integrations'>
+
+const isDefault = (name: string): name is keyof DefaultTexts => name === 'context' || name === 'integrations'
+const shownOf = (name: string): string => `'${name}' of the batch`
+
+function defaultsOf(
+  beside: JsonObject,
+  size: number,
+): { readonly kind: 'defaults'; readonly texts: DefaultTexts } | Refusal {
+  const texts: { -readonly [name in keyof DefaultTexts]: JsonText | undefined } = {
+    context: undefined,
+    integrations: undefined,
+  }
+  let bytes = 0
+  for (const name of besideTheList) {
+    const value = beside[name]
+    if (!isDefault(name) || !isObject(value)) continue
+    const canonical = canonicalJson(value, shownOf(name))
+    if (canonical.kind === 'rejected') return refusal('invalid_body', canonical.message)
+    bytes += Buffer.byteLength(canonical.text)
+    texts[name] = canonical.text
+  }
+  if (bytes > maxDefaultsBytes) return defaultsTooLarge(`${bytes} bytes`)
+  const isMergedTooLarge = bytes * Math.min(size, mostMessages) > maxMergedBytes
+  return isMergedTooLarge ? mergedTooLarge(bytes, size) : { kind: 'defaults', texts }
 }
 
-/** Normalises each message of a batch, whatever the others are like. */
-export function takeBatch(batch: Batch, receivedAt: EpochMs, newId: () => string): TakenBatch {
-  const { elements, ...defaults } = batch
-  const reception = { ...defaults, receivedAt, newId }
-  const messages: Message[] = []
-  const rejected: RejectedMessage[] = []
-  let droppedKeys = 0
-  for (let index = 0; index < elements.size; index += 1) {
-    const parsed = elements.read(index)
-    const outcome = takeElement(parsed, index)
-    if (outcome.kind === 'message') {
-      messages.push(outcome.message)
-      droppedKeys += outcome.droppedKeys
-    } else rejected.push({ index, messageId: givenId(parsed), code: outcome.code, message: outcome.message })
-  }
-  return { messages, rejected, droppedKeys }
+const defaultsTooLarge = (size: string): Refusal =>
+  refusal(
+    'payload_too_large',
+    `'context' and 'integrations' of the batch have ${size}; at most ${maxDefaultsBytes} bytes are taken, because each message gets them: send less in them.`,
+  )
 
-  function takeElement(parsed: Parsed | Rejection, index: number): ReturnType<typeof normalise> {
-    if (index >= mostMessages) return tooManyMessages
-    return parsed.kind === 'rejected' ? parsed : normalise(parsed.value, reception)
-  }
-}
-
-const tooManyMessages = rejection('too_many_messages', `Of one batch ${mostMessages} are taken: send it in several.`)
-
-const givenId = (parsed: Parsed | Rejection): string | undefined =>
-  parsed.kind === 'parsed' && isObject(parsed.value) ? idOf(parsed.value['messageId']) : undefined
+const mergedTooLarge = (bytes: number, size: number): Refusal =>
+  refusal(
+    'payload_too_large',
+    `'context' and 'integrations' of the batch have ${bytes} bytes, and each of its ${size} messages gets them: send less in them, or fewer messages; at most ${maxMergedBytes} bytes may be added to a batch.`,
+  )

@@ -3,6 +3,7 @@ import { type JsonObject, parseField } from './json.ts'
 import { type Message, type Rejection, rejection } from './message.ts'
 import { murmur2 } from './murmur2.ts'
 import { normalise } from './normalise.ts'
+import { maxTextLength, textTooLong } from './parts.ts'
 import { isTimestamp, toIsoTimestamp } from './timestamp.ts'
 
 /** What made an event that no SDK sent. */
@@ -81,6 +82,7 @@ function toInput(message: Partial<Message>): { readonly kind: 'input'; readonly 
   for (const name of ['properties', 'traits', 'context', 'integrations'] as const) {
     const text = message[name]
     if (text === undefined || text === null) continue
+    if (text.length > maxTextLength) return textTooLong
     const parsed = parseField(text, name)
     if (parsed.kind === 'rejected') return parsed
     value[name] = parsed.value

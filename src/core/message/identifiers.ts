@@ -11,15 +11,34 @@ export const textOf = (value: unknown): string | undefined =>
 /** As text, and a number becomes its digits. (`parseJson` has seen to those that no double holds.) */
 export const idOf = (value: unknown): string | undefined => textOf(typeof value === 'number' ? String(value) : value)
 
+/** No message can name a longer one: a message takes 32 KiB in all. */
+export const maxUserIdBytes = 32 * 1024
+
+/** Undefined: a user id is short enough; else what is wrong with it, after the name of its field. */
+export function tooLongUserId(userId: string): string | undefined {
+  const bytes = Buffer.byteLength(userId)
+  return bytes <= maxUserIdBytes ? undefined : `has ${bytes} bytes, at most ${maxUserIdBytes} are taken`
+}
+
 const maxMessageIdLength = 100
 /** No space, no control character, ASCII: what any HTTP or Kafka header carries as it is. */
 const headerSafe = /^[\x21-\x7e]+$/
 
-/** The sender's message id, as its hash where it is too long or not fit for a header; a new one where there is none. */
+/** Whether a text is short and plain enough for the id of a message, whoever gives it. */
+export const isMessageId = (text: string): boolean => text.length <= maxMessageIdLength && headerSafe.test(text)
+
+/**
+ * The beginnings of ids that only Hookline gives: of membership updates, deletes and canary events, and of events that came without
+ * an id (their position). A sender that took one first would make receivers drop ours as a duplicate.
+ */
+const reserved = /^(?:(?:audience|delete)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
+
+/** The sender's message id, as its hash where it is too long, not fit for a header or reserved; a new one where there is none. */
 export function messageIdOf(value: unknown, newId: () => string): string {
   const id = idOf(value)
   if (id === undefined) return newId()
-  return id.length <= maxMessageIdLength && headerSafe.test(id) ? id : `sha256:${hash('sha256', id)}`
+  const isFit = isMessageId(id) && !reserved.test(id)
+  return isFit ? id : `sha256:${hash('sha256', id)}`
 }
 
 /** What says whom or what a message is about. */

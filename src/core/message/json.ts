@@ -1,5 +1,6 @@
 import type { JsonText } from '../units.ts'
-import { idFields } from './identifiers.ts'
+import { membersIn } from './cut.ts'
+import { idFields, idOf } from './identifiers.ts'
 import { type Rejection, rejection } from './message.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -33,33 +34,25 @@ const reasonOf = (error: SyntaxError): string =>
 export function parseJson(text: string): Parsed | Rejection {
   const parsed = parseField(text, 'The message')
   if (parsed.kind === 'rejected' || !isObject(parsed.value)) return parsed
-  const { value } = parsed
-  return idFields.some(field => typeof value[field] === 'number')
-    ? { kind: 'parsed', value: withIdsAsWritten(text, value) }
-    : parsed
+  // The parser has just made it, and nobody else has it.
+  const value = parsed.value as Record<string, unknown>
+  const numbers = idFields.filter(field => typeof value[field] === 'number')
+  if (numbers.length === 0) return parsed
+  // Not by a reviver: it is called for every value of the text, and costs a hundred times what the parser does.
+  const written = membersIn(text, numbers)
+  for (const field of numbers) value[field] = written.get(field)?.trim()
+  return parsed
 }
 
-type SourceReviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown
-/** ECMAScript's `JSON.parse source text access`, which TypeScript's ES2024 library does not know. */
-const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown
-
-const isIdField = (key: string): boolean => (idFields as readonly string[]).includes(key)
-
-function withIdsAsWritten(text: string, plain: JsonObject): unknown {
-  const numbers: { readonly holder: unknown; readonly key: string; readonly source: string }[] = []
-  try {
-    const root = parseWithSource(text, function (key, value, { source }) {
-      if (typeof value === 'number' && source !== undefined && isIdField(key))
-        numbers.push({ holder: this, key, source })
-      return value
-    })
-    const own = numbers.filter(number => number.holder === root)
-    return { ...(root as JsonObject), ...Object.fromEntries(own.map(({ key, source }) => [key, source])) }
-  } catch (cause) {
-    // A reviver recurses, the plain parser does not. Input so deep that this overflows is `too_deep` for normalise.
-    if (cause instanceof RangeError) return plain
-    throw cause
-  }
+/**
+ * An id among the outermost members of a message that is broken or too long to be parsed. Undefined: it has none, or none
+ * that can be read.
+ */
+export function idIn(text: string, name: (typeof idFields)[number]): string | undefined {
+  const member = membersIn(text, [name]).get(name)
+  if (member === undefined || !/^["\d-]/.test(member)) return undefined
+  const parsed = parseJson(`{"${name}":${member}}`)
+  return parsed.kind === 'parsed' && isObject(parsed.value) ? idOf(parsed.value[name]) : undefined
 }
 
 export interface Canonical {

@@ -5,10 +5,35 @@ import { type CallType, type Rejection, rejection } from './message.ts'
 /** Compact UTF-8 bytes of a message as its sender made it, before anything of the batch is merged in. */
 export const maxMessageBytes = 32_768
 
+/**
+ * Characters of a message's text that are parsed at most: eight times the limit of its compact JSON. A text of `\u` escapes
+ * has six for each byte that is compact; what is left is for white space. The length bounds the number of values, too.
+ */
+export const maxTextLength = 8 * maxMessageBytes
+
+/** Of a text that is not even parsed. */
+export const textTooLong = rejection(
+  'message_too_large',
+  `The message has over ${maxTextLength} characters; at most ${maxMessageBytes} bytes of compact JSON are taken: send less in it, or split it.`,
+)
+
 /** What a batch says for all of its messages, as it came. */
 export interface BatchDefaults {
   readonly batchContext?: unknown
   readonly batchIntegrations?: unknown
+  /** Canonical forms that are known; those of the defaults are added, for the next message that is given nothing else. */
+  readonly known?: Map<object, Canonical>
+}
+
+/** Defaults from their canonical texts, for some messages one after the other: what all of them get is made once. */
+export function readDefaults(context: string | undefined, integrations: string | undefined): BatchDefaults {
+  const { integrations: inner, ...batchContext } = JSON.parse(context ?? '{}') as JsonObject
+  const outer: JsonObject | undefined = integrations === undefined ? undefined : JSON.parse(integrations)
+  return {
+    batchContext: context === undefined ? undefined : batchContext,
+    batchIntegrations: merged([objectOf(inner), outer]),
+    known: new Map(),
+  }
 }
 
 const partNames = ['properties', 'traits', 'context', 'integrations'] as const
@@ -34,8 +59,9 @@ export function partsOf(type: CallType, input: JsonObject, batch: BatchDefaults)
   for (const name of partNames) {
     const object = objects[name]
     if (object === undefined) continue
-    const canonical = members.canonical.get(object) ?? canonicalJson(object, name)
+    const canonical = members.canonical.get(object) ?? batch.known?.get(object) ?? canonicalJson(object, name)
     if (canonical.kind === 'rejected') return canonical
+    if (object === batch.batchContext || object === batch.batchIntegrations) batch.known?.set(object, canonical)
     const saysNothing = canonical.text === '{}' && (name === 'context' || name === 'integrations')
     if (!saysNothing) texts[name] = canonical.text
   }

@@ -57,6 +57,11 @@ export const audienceMetrics = {
     'From the beginning to the end of reading the memberships of one partition.',
     { unit: 'seconds', use: 'debug', buckets: restoreBuckets },
   ),
+  audienceStaleStates: counter(
+    'hookline_audience_stale_states_total',
+    'Memberships that were written again because an earlier owner of the partition, or a lost request, overwrote them.',
+    { unit: 'memberships', use: 'debug' },
+  ),
   audienceInputLag: gauge(
     'hookline_audience_input_lag_records',
     'Audience inputs behind the end of the partition, not yet done.',

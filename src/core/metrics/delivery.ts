@@ -38,6 +38,16 @@ export const deliveryMetrics = {
     'Records written to the dead-letter topic; destination `-` where none could be made out.',
     { unit: 'records', use: 'alert', labels: { destination, reason: deadLetterReasons } },
   ),
+  truncatedDeadLetters: counter(
+    'hookline_truncated_dead_letters_total',
+    'Dead letters of which only the first 64 KiB were written, because the topic takes no more.',
+    { unit: 'records', use: 'debug', labels: { reason: deadLetterReasons } },
+  ),
+  recordFailures: counter(
+    'hookline_record_failures_total',
+    'Records that Hookline could not handle because of an error of its own; they are in the dead-letter topic as undecodable.',
+    { unit: 'records', use: 'alert' },
+  ),
   drops: counter('hookline_drops_total', 'Deliveries rightly not made.', {
     unit: 'deliveries',
     use: 'dashboard',

@@ -32,6 +32,11 @@ export const processMetrics = {
     'When the configuration in use was taken over.',
     { unit: 'Unix time', use: 'dashboard' },
   ),
+  configExcluded: gauge(
+    'hookline_config_excluded_files',
+    'Files of destinationsFrom that cannot be used; everything else is in use.',
+    { unit: 'files', use: 'alert' },
+  ),
   config: gauge(
     'hookline_config_info',
     'Always 1; processes of one configuration have the same hash. Secrets are not in it.',
@@ -53,7 +58,7 @@ export const processMetrics = {
   ),
   clockOffset: gauge(
     'hookline_clock_offset_seconds',
-    'How far the machine’s clock has been set since the process started. A step is not followed: restart it when the new time is right.',
+    'How far the machine’s clock is ahead of the brokers’, by which the process goes; 0 within half a second of it.',
     { unit: 'seconds', use: 'alert' },
   ),
   series: gauge('hookline_metrics_series', 'Series with labels from the configuration that this process exposes.', {

@@ -12,6 +12,7 @@ export const liveKeys = [
   'audiences',
   'log',
   'canary',
+  'operator',
 ] as const satisfies SettingsKey[]
 
 export interface SettingsChange {
@@ -19,17 +20,21 @@ export interface SettingsChange {
   readonly needRestart: readonly SettingsKey[]
 }
 
-const isLive = (key: SettingsKey): boolean => (liveKeys as readonly SettingsKey[]).includes(key)
+/** What follows from the destinations, and is no key of its own. */
+const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded']
+
+const isLive = (key: SettingsKey): boolean => swapped.includes(key)
 
 /** Which top-level keys differ, and whether that takes effect at once. */
 export function changeBetween(before: Settings, after: Settings): SettingsChange {
-  const changed = (Object.keys(after) as SettingsKey[]).filter(key => !same(before[key], after[key]))
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)] as SettingsKey[])
+  const changed = [...keys].filter(key => !same(before[key], after[key]))
   return { live: changed.filter(isLive), needRestart: changed.filter(key => !isLive(key)) }
 }
 
 /** `before` with what is live of `after`. */
 export function withLiveOf(before: Settings, after: Settings): Settings {
-  return { ...before, ...Object.fromEntries(liveKeys.map(key => [key, after[key]])) }
+  return { ...before, ...Object.fromEntries(swapped.map(key => [key, after[key]])) }
 }
 
 /** Equal in depth; secrets by their value. */

@@ -5,7 +5,13 @@ import { resolve } from './resolve.ts'
 import { distinctListeners, keptSchedule } from './rules/limits.ts'
 import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './rules/names.ts'
 import type { Rule } from './rules/rule.ts'
-import { clientCertificate, readableFiles, secretsGivenOnce, uniqueWriteKeys } from './rules/secrets.ts'
+import {
+  clientCertificate,
+  readableFiles,
+  secretsGivenOnce,
+  uniqueOperatorKeys,
+  uniqueWriteKeys,
+} from './rules/secrets.ts'
 import { allowedHeaders, allowedTargets, uniqueUrls } from './rules/targets.ts'
 import { type Shape, type Substituted, shapeOf } from './shape.ts'
 
@@ -28,6 +34,7 @@ const rules: readonly Rule[] = [
   readableFiles,
   clientCertificate,
   uniqueWriteKeys,
+  uniqueOperatorKeys,
   uniqueUrls,
   allowedTargets,
   allowedHeaders,

@@ -7,7 +7,9 @@ import { refuseUrl } from './url.ts'
 /** A schema's own message; what is missing or has no value is told in the same words everywhere (`shape.ts`). */
 export const says = (message: string) => ({
   error: ({ code, input }: z.core.$ZodRawIssue): string | undefined =>
-    code !== 'invalid_type' || input === undefined || input === null ? undefined : message,
+    (code !== 'invalid_type' && code !== 'invalid_union') || input === undefined || input === null
+      ? undefined
+      : message,
 })
 
 /** A rule on one value: its message when the value is refused. */
@@ -25,7 +27,29 @@ export const secretText = text.transform(value => new Secret(value))
 /** One value, or two during a rotation. */
 export const oneOrTwo = <T extends z.ZodType>(value: T) => z.union([value, z.array(value).min(1).max(2)])
 
+/** One value, or up to three while senders move to a new one. */
+export const oneToThree = <T extends z.ZodType>(value: T) =>
+  z.union([value, z.array(value).min(1).max(3)], {
+    error: ({ input }) => {
+      if (input === undefined || input === null) return undefined
+      if (input === '') return 'must not be empty'
+      return Array.isArray(input) && input.length > 3
+        ? 'must have one to three entries'
+        : 'must be text, or a list of one to three texts'
+    },
+  })
+
 export const fileName = text
+
+/** A header's value: itself, or the name of a file that holds it. */
+export const textOrFile = z.union([z.string(), z.strictObject({ file: fileName })], {
+  error: ({ input }) => {
+    if (input === undefined || input === null) return undefined
+    if (typeof input === 'number') return 'must be text, not a number'
+    if (typeof input === 'boolean') return 'must be text, not true or false'
+    return 'must be text, or a mapping with file: NAME and no other key'
+  },
+})
 
 /** Of sources, destinations and webhooks; `hookline.` is kept for the service's own (`hookline.audiences`). */
 export const id = z.string().regex(/^(?!hookline\.)[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, {

@@ -2,8 +2,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { type Objection, type Path, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { Pruned } from './shape.ts'
+import { refuseUrl } from './url.ts'
 
-export type Holds = 'secret' | 'certificates' | 'key'
+export type Holds = 'secret' | 'url' | 'certificates' | 'key'
 
 /** A file that the configuration names, as it names it. */
 export interface NamedFile {
@@ -28,6 +29,7 @@ const fixed: readonly (readonly [path: string, holds: Holds])[] = [
   ['kafka.sasl.passwordFile', 'secret'],
   ['registry.usernameFile', 'secret'],
   ['registry.passwordFile', 'secret'],
+  ['registry.caFile', 'certificates'],
   ['collector.operatorKeyFile', 'secret'],
   ['network.caFile', 'certificates'],
 ]
@@ -35,14 +37,24 @@ const fixed: readonly (readonly [path: string, holds: Holds])[] = [
 /** Every file whose content is part of the configuration. */
 export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFile[] {
   const places: (readonly [Path, Holds])[] = fixed.map(([path, holds]) => [path.split('.'), holds])
-  config.sources?.forEach((_, index) => {
-    places.push([['sources', index, 'writeKeyFile'], 'secret'])
-  })
-  config.destinations?.forEach((destination, index) => {
-    const path: Path = ['destinations', index, 'sharedSecretFile']
-    const value = destination?.sharedSecretFile
+  const listed = (path: Path, value: unknown): void => {
     if (!Array.isArray(value)) places.push([path, 'secret'])
     else for (const place of value.keys()) places.push([[...path, place], 'secret'])
+  }
+  config.sources?.forEach((source, index) => {
+    listed(['sources', index, 'writeKeyFile'], source?.writeKeyFile)
+  })
+  config.destinations?.forEach((destination, index) => {
+    listed(['destinations', index, 'sharedSecretFile'], destination?.sharedSecretFile)
+    destination?.webhooks?.forEach((webhook, position) => {
+      const path: Path = ['destinations', index, 'webhooks', position]
+      places.push([[...path, 'urlFile'], 'url'])
+      for (const [name, value] of Object.entries(webhook?.headers ?? {}))
+        if (typeof value === 'object') places.push([[...path, 'headers', name, 'file'], 'secret'])
+    })
+  })
+  config.operator?.keys?.forEach((key, index) => {
+    listed(['operator', 'keys', index, 'keyFile'], key?.keyFile)
   })
   return places.flatMap(([path, holds]) => {
     const name = valueAt(config, path)
@@ -55,6 +67,12 @@ export function secretIn(content: string): string {
   return content.replace(/\r?\n$/, '')
 }
 
+/** The secret in a file that can be used for one; undefined when it cannot. */
+export function secretFrom(name: string | undefined, files: FileContents): string | undefined {
+  const content = name === undefined ? undefined : files.get(name)
+  return content?.kind === 'read' ? secretIn(content.text) || undefined : undefined
+}
+
 /** Why a file cannot be what it is named for; undefined when it can. */
 export function refuseContent(content: FileContent | undefined, holds: Holds): Objection | undefined {
   if (content === undefined) throw new Error('a file that the configuration names has not been read')
@@ -62,6 +80,12 @@ export function refuseContent(content: FileContent | undefined, holds: Holds): O
   switch (holds) {
     case 'secret':
       return secretIn(content.text) === '' ? { message: 'is empty', hint: 'write the secret into it' } : undefined
+    case 'url': {
+      const refusal = refuseUrl(secretIn(content.text))
+      return refusal === undefined
+        ? undefined
+        : { message: `holds no URL that can be called: it ${refusal}`, hint: 'write the URL into it, and nothing else' }
+    }
     case 'certificates':
       return refuseCertificates(content.text)
     case 'key': {

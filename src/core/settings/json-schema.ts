@@ -6,6 +6,7 @@ interface Node {
   readonly description?: string
   readonly properties?: Readonly<Record<string, Node>>
   readonly items?: Node
+  readonly anyOf?: readonly Node[]
   readonly additionalProperties?: Node | boolean
 }
 
@@ -18,8 +19,9 @@ export function keysAt(path: Path): readonly string[] {
   return Object.keys(node?.properties ?? {})
 }
 
-function namesIn({ properties = {}, items }: Node): string[] {
-  const within = Object.values(items === undefined ? properties : { items })
+function namesIn({ properties = {}, items, anyOf = [], additionalProperties }: Node): string[] {
+  const values = typeof additionalProperties === 'object' ? [additionalProperties] : []
+  const within = [...(items === undefined ? Object.values(properties) : [items]), ...anyOf, ...values]
   return [...Object.keys(properties), ...within.flatMap(namesIn)]
 }
 

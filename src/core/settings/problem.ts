@@ -23,15 +23,21 @@ export interface Objection {
   readonly hint: string
 }
 
+/** So many are told of one configuration; who has mended them is told the next. */
+export const mostProblems = 100
+
 /** Stands for the path of what is no key's fault: no key looks like this, since it would be quoted. */
 export const wholeFile = 'the file'
+
+/** Stands in a path for a key that is none of ours: a slip in the form makes keys of values, of secrets too. */
+export const untold = '***'
 
 /** `destinations[0].webhooks[5]`; keys that are no plain names are quoted. */
 export function formatPath(path: Path): string {
   return path
     .map(part => {
       if (typeof part === 'number') return `[${part}]`
-      return /^[\w$-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`
+      return part === untold || /^[\w$-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`
     })
     .join('')
     .replace(/^\./, '')

@@ -1,13 +1,26 @@
 import { createHash } from 'node:crypto'
-import type { Credentials, Destination, Settings, Source } from '../settings.ts'
-import { Secret } from '../units.ts'
+import type { Credentials, Destination, OperatorKey, Settings, Source, Webhook } from '../settings.ts'
+import { revealed, Secret } from '../units.ts'
 import { type FileContents, secretIn } from './files.ts'
 import type { Configuration } from './schema.ts'
 
 /** The settings of a configuration that every rule has passed: contents of files stand where their names stood. */
 export function resolve(configuration: Configuration, files: FileContents): Settings {
-  const { kafka, topics, registry, collector, ops, log, network, delivery, payload, audiences, canary, traces } =
-    configuration
+  const {
+    kafka,
+    topics,
+    registry,
+    collector,
+    operator,
+    ops,
+    log,
+    network,
+    delivery,
+    payload,
+    audiences,
+    canary,
+    traces,
+  } = configuration
   const { caFile, certFile, keyFile } = kafka.tls ?? {}
   const contents = contentsOf(files)
   return {
@@ -18,13 +31,18 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
       sasl: kafka.sasl && { mechanism: kafka.sasl.mechanism, ...credentialsOf(kafka.sasl, contents)! },
     },
     topics,
-    registry: { url: registry.url, auth: credentialsOf(registry, contents) },
+    registry: { url: registry.url, auth: credentialsOf(registry, contents), ca: contents.text(registry.caFile) },
     collector: {
       listen: collector.listen,
       operatorKey: contents.secret(collector.operatorKey, collector.operatorKeyFile),
       maxBodyBytes: collector.maxBodyBytes,
       ratePerSource: collector.ratePerSource,
+      clientAddressHeader: collector.clientAddressHeader,
+      connectionsPerAddress: collector.connectionsPerAddress,
+      bodyBytesPerAddress: collector.bodyBytesPerAddress,
     },
+    operator: { keys: operator.keys.map(key => operatorKeyOf(key, contents)) },
+    operatorListen: operator.keys.length === 0 ? undefined : operator.listen,
     ops,
     log,
     network: { allow: network.allow, ports: network.ports, ca: contents.text(network.caFile) },
@@ -51,6 +69,10 @@ function contentsOf(files: FileContents) {
     key: (name: string | undefined): Secret | undefined => (name === undefined ? undefined : new Secret(read(name))),
     secret: (own: Secret | undefined, name: string | undefined): Secret | undefined =>
       own ?? (name === undefined ? undefined : new Secret(secretIn(read(name)))),
+    secrets: (own: Secret | readonly Secret[], names: string | readonly string[]): readonly Secret[] => [
+      ...[own].flat(),
+      ...[names].flat().map(name => new Secret(secretIn(read(name)))),
+    ],
   }
 }
 
@@ -63,19 +85,35 @@ function credentialsOf(given: GivenCredentials, contents: Contents): Credentials
 }
 
 function sourceOf(given: Configuration['sources'][number], contents: Contents): Source {
-  return { id: given.id, writeKey: contents.secret(given.writeKey, given.writeKeyFile)! }
+  const { id, writeKey = [], writeKeyFile = [] } = given
+  return { id, writeKeys: contents.secrets(writeKey, writeKeyFile) }
 }
 
+const operatorKeyOf = (
+  { name, role, key = [], keyFile = [] }: Configuration['operator']['keys'][number],
+  contents: Contents,
+): OperatorKey => ({ name, role, secrets: contents.secrets(key, keyFile) })
+
 function destinationOf(given: Configuration['destinations'][number], contents: Contents): Destination {
-  const { id, enabled, paused, sources, sharedSecret = [], sharedSecretFile = [] } = given
-  const own = [sharedSecret].flat()
-  const inFiles = [sharedSecretFile].flat().map(name => contents.secret(undefined, name)!)
-  const webhooks = given.webhooks.map((webhook, position) => ({
-    label: webhook.id ?? String(position),
-    url: webhook.url,
-    urlHash: createHash('sha256').update(webhook.url).digest('hex').slice(0, 8),
-    headers: webhook.headers,
-    traceHeaders: webhook.traceHeaders,
-  }))
-  return { id, enabled, paused, sources, secrets: [...own, ...inFiles], webhooks }
+  const { id, enabled, paused, sources, policy, sharedSecret = [], sharedSecretFile = [] } = given
+  const secrets = contents.secrets(sharedSecret, sharedSecretFile)
+  const webhooks = given.webhooks.map((webhook, position) => webhookOf(webhook, position, contents))
+  return { id, enabled, paused, sources, secrets, webhooks, policy }
+}
+
+type GivenWebhook = Configuration['destinations'][number]['webhooks'][number]
+
+function webhookOf(given: GivenWebhook, position: number, contents: Contents): Webhook {
+  // One of both is there: `secretsGivenOnce`.
+  const url = given.url ?? contents.secret(undefined, given.urlFile)!
+  const headers = Object.entries(given.headers).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : contents.secret(undefined, value.file)!] as const,
+  )
+  return {
+    label: given.id ?? String(position),
+    url,
+    urlHash: createHash('sha256').update(revealed(url)).digest('hex').slice(0, 8),
+    headers: Object.fromEntries(headers),
+    traceHeaders: given.traceHeaders,
+  }
 }

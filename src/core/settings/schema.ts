@@ -7,16 +7,16 @@ import {
   fileName,
   httpUrl,
   id,
-  listen,
   oneOf,
-  oneOrTwo,
   port,
   says,
   secretText,
   text,
   topicPrefix,
 } from './fields.ts'
+import { collector, operator, ops } from './listeners.ts'
 import { canary, traces } from './observation.ts'
+import { destination, destinationsDirectory, source } from './source-and-destination.ts'
 
 /*
  * What users write. The types, the JSON Schema and the reference page are made from this; what needs more than one
@@ -69,30 +69,9 @@ const registry = z
   .strictObject({
     url: httpUrl.describe('Any schema registry with the Confluent REST paths; may carry a path prefix.'),
     ...credentials,
+    caFile: fileName.optional().describe('PEM certificates trusted for the registry in addition to the public roots.'),
   })
   .describe('The schema registry.')
-
-/** In a container everything listens on all addresses; what may reach it is the network's policy. */
-export const defaultListen = { collector: '0.0.0.0:8080', ops: '0.0.0.0:9464' } as const
-
-const collector = z
-  .strictObject({
-    listen: listen.prefault(defaultListen.collector).describe('Where the tracking API listens.'),
-    operatorKey: secretText.optional().describe('Key of the operator API. Without one that API is off.'),
-    operatorKeyFile: fileName.optional().describe('File that holds the operator key.'),
-    maxBodyBytes: count
-      .max(64 * 1_048_576)
-      .default(4_194_304)
-      .describe('Largest request body, decompressed.'),
-    ratePerSource: count.optional().describe('Messages a second that one source may send. Absent: no limit.'),
-  })
-  .prefault({})
-  .describe('The HTTP service that takes messages in.')
-
-const ops = z
-  .strictObject({ listen: listen.prefault(defaultListen.ops).describe('Where /metrics, /livez and /readyz listen.') })
-  .prefault({})
-  .describe('Metrics and health.')
 
 /** Least first. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -136,7 +115,7 @@ export const delivery = z
       ),
     maxInFlight: count.max(100_000).default(512).describe('Calls at once in one process.'),
     perWebhook: count.max(100_000).default(64).describe('Calls at once to one webhook in one process.'),
-    perHost: count.max(100_000).default(128).describe('Calls at once to one host in one process.'),
+    perHost: count.max(100_000).default(128).describe('Calls to one host in one process, shared fairly.'),
     attemptsTopic: z
       .boolean()
       .default(false)
@@ -160,34 +139,6 @@ const payload = z
   })
   .prefault({})
   .describe('What requests look like.')
-
-export const source = z.strictObject({
-  id: id.describe('Name of the source; events carry it.'),
-  writeKey: secretText.optional().describe('Key that its messages are sent with. This or `writeKeyFile` is required.'),
-  writeKeyFile: fileName.optional().describe('File that holds the write key.'),
-})
-
-const webhook = z.strictObject({
-  id: id.optional().describe('Label in metrics and logs. Absent: the position, from 0.'),
-  url: httpUrl.describe('Full URL with http:// or https://, without credentials.'),
-  headers: z.record(z.string(), z.string()).default({}).describe('Static headers added to every request.'),
-  traceHeaders: z
-    .boolean()
-    .default(false)
-    .describe('Send `traceparent` and `tracestate`, so that its owner sees our trace; needs `traces`.'),
-})
-
-export const destination = z.strictObject({
-  id: id.describe('Name of the destination; metrics, logs and dead letters carry it.'),
-  enabled: z.boolean().default(true).describe('`false`: its events are dropped.'),
-  paused: z.boolean().default(false).describe('`true`: nothing is called, events wait; their retry window runs.'),
-  sources: z.array(id).min(1).describe('Ids of the sources whose messages it gets.'),
-  sharedSecret: oneOrTwo(secretText)
-    .optional()
-    .describe('Signs every request (X-Signature). A list of two during a rotation: the first one signs.'),
-  sharedSecretFile: oneOrTwo(fileName).optional().describe('File that holds the shared secret, or a list of two.'),
-  webhooks: z.array(webhook).min(1).max(5).describe('One to five; a delivery is done when any of them succeeds.'),
-})
 
 const audiences = z
   .strictObject({
@@ -214,6 +165,7 @@ export const configuration = z
     topics,
     registry,
     collector,
+    operator,
     ops,
     log,
     network,
@@ -221,9 +173,15 @@ export const configuration = z
     payload,
     sources: z.array(source).min(1).describe('What sends messages.'),
     destinations: z.array(destination).default([]).describe('Where messages are delivered to.'),
-    destinationsFrom: fileName
+    destinationsFrom: z
+      .union(
+        [fileName, z.array(destinationsDirectory).min(1)],
+        says('must be text, or a list of mappings with directory and sources'),
+      )
       .optional()
-      .describe('Directory with more destinations, one a file (.yaml, .yml, .json), each in the same form.'),
+      .describe(
+        'Directory with more destinations, one a file (.yaml, .yml, .json), or a list of such directories. Their files take nothing from the environment, and name only files below their directory.',
+      ),
     audiences,
     canary,
     traces,

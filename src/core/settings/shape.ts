@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { adviceAt, adviceOnName } from './advice.ts'
 import { keysAt, meaningAt } from './json-schema.ts'
-import { formatPath, type Path, type SettingsProblem, valueAt } from './problem.ts'
+import { formatPath, mostProblems, type Path, type SettingsProblem, valueAt } from './problem.ts'
 import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
 
 /** Texts that were put in from the environment: formatted path → the variables' names. */
@@ -34,7 +34,8 @@ export function shapeOf(input: unknown, substituted: Substituted): Shape {
     // zod does not look into a list that is too long: without its surplus it does.
     const mended = issues.filter(issue => cutSurplus(typed, issue, surplus) || retype(typed, issue, substituted))
     if (mended.length > 0) continue
-    const problems = [...surplus, ...issues.flatMap(issue => problemsOf(issue, typed))]
+    const problems = [...surplus]
+    for (const issue of issues) for (const problem of problemsOf(issue, typed, problems.length)) problems.push(problem)
     const pruned = { root: typed }
     for (const issue of issues) prune(pruned, issue)
     const wellFormed = (pruned.root ?? {}) as Pruned<ConfigurationInput>
@@ -84,15 +85,16 @@ function prune(document: { root: unknown }, issue: Issue): void {
   place(document, path, undefined)
 }
 
-function problemsOf(issue: Issue, input: unknown): readonly SettingsProblem[] {
+/** `before`: how many problems there are already. Looking for what was meant costs more than the rest, and few are read. */
+function problemsOf(issue: Issue, input: unknown, before: number): readonly SettingsProblem[] {
   const path = issue.path as Path
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map(key => ({
+      return issue.keys.map((key, index) => ({
         path: [...path, key],
         at: 'key',
         message: 'unknown key',
-        hint: adviceOnName(key, keysAt(path)),
+        hint: before + index < mostProblems ? adviceOnName(key, keysAt(path)) : 'leave it out',
       }))
     case 'invalid_value': {
       const hint = adviceOnName(valueAt(input, path), issue.values.map(String), adviceAt(path))

@@ -4,6 +4,7 @@ import {
   type MembershipRecord,
   markKey,
   membershipKey,
+  positionHeader,
   toMarkRecord,
   toMembershipRecord,
 } from '../../core/audience/record.ts'
@@ -45,10 +46,12 @@ export type CarryOut = (
 ) => Promise<boolean>
 
 export function createCarryOut({ writes, emissions, gate, events, memberships, topics, metrics }: Deps): CarryOut {
-  const recordOf = (shard: Shard, key: string, value: MembershipRecord | undefined): OutgoingRecord => ({
+  const recordOf = (shard: Shard, key: string, value: MembershipRecord | number): OutgoingRecord => ({
     key: Buffer.from(key),
-    value: value === undefined ? null : memberships.encode(value),
-    headers: {},
+    // A tombstone has its position in a header.
+    ...(typeof value === 'number'
+      ? { value: null, headers: { [positionHeader]: String(value) } }
+      : { value: memberships.encode(value), headers: {} }),
     // Not by the key: with the inputs of the same users.
     partition: shard.partition,
   })
@@ -67,12 +70,12 @@ export function createCarryOut({ writes, emissions, gate, events, memberships, t
   }
 
   async function change(
-    { key, identify, state }: MembershipChange,
+    { key, identify, state, position }: MembershipChange,
     shard: Shard,
     trace?: InputTrace,
   ): Promise<boolean> {
     if (identify !== undefined && !(await emit(key, identify, shard, trace))) return false
-    const record = recordOf(shard, membershipKey(key), state && toMembershipRecord(state))
+    const record = recordOf(shard, membershipKey(key), state === undefined ? position : toMembershipRecord(state))
     return writes.append(topics.memberships, record, shard)
   }
 

@@ -2,7 +2,7 @@ import type { IgnoredReason } from '../../core/audience/change.ts'
 import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
 import { InputOrder, type Queued } from '../../core/audience/input-order.ts'
 import type { AudiencePartition } from '../../core/audience/partition.ts'
-import { deadLetterRecord } from '../../core/delivery/carried.ts'
+import { parseMembershipKey, type ReadRecord } from '../../core/audience/record.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -12,6 +12,8 @@ import type { Shard } from '../partitions/shard.ts'
 import type { CarryOut } from './carry-out.ts'
 import type { Gate } from './gate.ts'
 import { type InputTrace, traceInput } from './input-trace.ts'
+import { LogTail } from './log-tail.ts'
+import type { RestoredPartition } from './restore.ts'
 import type { Writes } from './writes.ts'
 
 interface Deps {
@@ -19,7 +21,7 @@ interface Deps {
   readonly carryOut: CarryOut
   readonly writes: Writes
   readonly gate: Gate
-  readonly topics: Pick<TopicNames, 'deadLetter' | 'events'>
+  readonly topics: Pick<TopicNames, 'events'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
@@ -30,10 +32,33 @@ interface Deps {
 export interface Held {
   readonly shard: Shard
   readonly state: AudiencePartition
-  readonly order: InputOrder<OpenInput>
+  readonly order: InputOrder<OpenInput | FoundRecord>
+  readonly tail: LogTail
 }
 
-export const heldWith = (shard: Shard, state: AudiencePartition): Held => ({ shard, state, order: new InputOrder() })
+export const heldWith = (shard: Shard, { state, next }: RestoredPartition): Held => ({
+  ...{ shard, state },
+  order: new InputOrder(),
+  tail: new LogTail(next),
+})
+
+/** A record of the memberships log that is stale, or may be. It waits until no input of its user is in progress. */
+class FoundRecord implements Queued {
+  readonly record: ReadRecord
+  readonly isStale: boolean
+  readonly user: string | undefined
+
+  constructor(record: ReadRecord, isStale: boolean) {
+    this.record = record
+    this.isStale = isStale
+    const about = parseMembershipKey(record.key)
+    this.user = about !== undefined && 'userId' in about ? about.userId : undefined
+  }
+
+  isFence(): boolean {
+    return this.user === undefined
+  }
+}
 
 /** An input from its being taken up until it is done. */
 class OpenInput implements Queued {
@@ -76,6 +101,8 @@ export class Inputs {
   }
 
   take(record: LogRecord, held: Held): void {
+    if (record.oversizedBatch !== undefined)
+      return this.#refuse(record, held, 'its batch unpacks to more than is held in memory')
     if (record.value === null) return this.#refuse(record, held, 'the value is null')
     const decoded = this.#deps.codec.decode(record.value)
     switch (decoded.kind) {
@@ -89,14 +116,36 @@ export class Inputs {
     }
   }
 
+  /** Has the state that holds written again over records of the log that are stale, or turn out to be (`isStale` false). */
+  takeFound(records: Iterable<ReadRecord>, held: Held, isStale: boolean): void {
+    for (const record of records) held.order.add(new FoundRecord(record, isStale))
+    this.goOn(held)
+  }
+
   /** Takes whatever may be taken now. */
   goOn(held: Held): void {
     const { gate } = this.#deps
     while (gate.mayStart(held.shard)) {
       const open = held.order.next()
       if (open === undefined) return
-      this.#begin(open, held)
+      if (open instanceof FoundRecord) this.#replace(open, held)
+      else this.#begin(open, held)
     }
+  }
+
+  #replace(found: FoundRecord, held: Held): void {
+    const { state, shard, order } = held
+    const { record } = found
+    const isStale = found.isStale || state.records.adopt(record, at => shard.tracker.isDone(at)) === 'stale'
+    const change = isStale ? state.records.replacementOf(record) : undefined
+    if (change === undefined) return order.done(found)
+    const { carryOut, metrics } = this.#deps
+    const done = (isWritten: boolean): void => {
+      if (!isWritten) return
+      metrics.audienceStaleStates.inc({})
+      order.done(found)
+    }
+    void this.#carryOut(carryOut({ value: change }, [].values(), shard, undefined), done, held)
   }
 
   #begin(open: OpenInput, held: Held): void {
@@ -137,10 +186,10 @@ export class Inputs {
 
   /** What cannot be read holds nothing up, and is kept for whoever looks for it. */
   #refuse(record: LogRecord, { shard }: Held, detail: string): void {
-    const { writes, topics, metrics, logger } = this.#deps
+    const { writes, metrics, logger } = this.#deps
     const { topic, partition, offset } = record
     logger.warn({ topic, partition, offset, detail }, 'audience input cannot be decoded')
-    void writes.append(topics.deadLetter, deadLetterRecord(record, undefined, 'undecodable'), shard).then(written => {
+    void writes.deadLetter(record, { reason: 'undecodable' }, shard).then(written => {
       if (!written) return
       metrics.audienceInputs.inc({ kind: '-', result: 'undecodable' })
       metrics.deadLetters.inc({ destination: '-', reason: 'undecodable' })

@@ -1,11 +1,11 @@
 import type { AudiencePartition } from '../../core/audience/partition.ts'
-import type { MembershipRecord } from '../../core/audience/record.ts'
+import type { ReadRecord } from '../../core/audience/record.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import { pause } from '../../core/pause.ts'
-import type { Clock, Logger, LogRecord, PartitionReader, ValueCodec } from '../../core/ports.ts'
+import type { Clock, Logger, PartitionReader } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
-import { decodeLearning } from '../decode-learning.ts'
 import type { Shard } from '../partitions/shard.ts'
+import type { MembershipsLog } from './memberships-log.ts'
 
 /** Between two tries while Kafka or the registry cannot be reached. */
 const retryAfter = durationMs(1_000)
@@ -13,9 +13,8 @@ const retryAfter = durationMs(1_000)
 const mostAtOnce = 2
 
 interface Deps {
-  readonly reader: PartitionReader
-  readonly codec: ValueCodec<MembershipRecord>
-  readonly topic: string
+  readonly reader: Pick<PartitionReader, 'endOf'>
+  readonly log: MembershipsLog
   /** @param inputEnd the end of its input partition. */
   readonly newPartition: (inputEnd: number) => AudiencePartition
   readonly clock: Clock
@@ -23,42 +22,33 @@ interface Deps {
   readonly logger: Logger
 }
 
-/** Reads the memberships of one input partition, all there are. Resolves with undefined when that is not ours any more. */
-export type Restore = (shard: Shard) => Promise<AudiencePartition | undefined>
+export interface RestoredPartition {
+  readonly state: AudiencePartition
+  /** Offset behind the last record that was read. */
+  readonly next: number
+  /** Keys whose last record is stale, as tombstones: what holds has to be written again. */
+  readonly stale: readonly ReadRecord[]
+}
 
-export function createRestore({ reader, codec, topic, newPartition, clock, metrics, logger }: Deps): Restore {
+/** Reads the memberships of one input partition, all there are. Resolves with undefined when that is not ours any more. */
+export type Restore = (shard: Shard) => Promise<RestoredPartition | undefined>
+
+export function createRestore({ reader, log, newPartition, clock, metrics, logger }: Deps): Restore {
   const places = new Places(mostAtOnce)
 
-  /** Undefined: nobody can read it. @throws RegistryUnavailable */
-  async function decoded({ value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {
-    const read = await decodeLearning(codec, () => codec.decode(value as Buffer))
-    if (read.kind === 'value') return read.value
-    const { detail } = read
-    logger.error({ topic, partition, offset, detail }, 'membership cannot be read; what it said is not known any more')
-    return undefined
-  }
-
-  async function read(shard: Shard): Promise<AudiencePartition> {
+  async function read(shard: Shard): Promise<RestoredPartition> {
+    const { partition } = shard
     const startedAt = clock.monotonic()
-    const partition = newPartition(await reader.endOf(shard))
-    const take = (record: LogRecord, value: MembershipRecord | undefined): void => {
-      if (partition.restore(record.key?.toString() ?? '', value)) return
-      logger.error(
-        { topic, partition: shard.partition, offset: record.offset },
-        'record is no membership; others wrote it',
-      )
-    }
-    const records = await reader.readPartition({ topic, partition: shard.partition }, record => {
+    const state = newPartition(await reader.endOf(shard))
+    const { next, records } = await log.read(partition, 0, (record, offset) => {
       if (shard.revoked) throw new Error('not ours any more')
-      if (record.value === null) return take(record, undefined)
-      const now = codec.decode(record.value)
-      if (now.kind === 'value') return take(record, now.value)
-      return decoded(record).then(value => value && take(record, value))
+      if (state.records.restore(record) === 'unreadable') log.tellUnreadable(partition, offset)
     })
+    const stale = state.records.restored()
     const seconds = (clock.monotonic() - startedAt) / 1_000
     metrics.audienceRestoreSeconds.observe({}, seconds)
-    logger.info({ partition: shard.partition, records, ...partition.size(), seconds }, 'memberships restored')
-    return partition
+    logger.info({ partition, records, ...state.size(), stale: stale.length, seconds }, 'memberships restored')
+    return { state, next, stale }
   }
 
   return async shard => {
@@ -68,7 +58,8 @@ export function createRestore({ reader, codec, topic, newPartition, clock, metri
         return await read(shard)
       } catch (error) {
         if (shard.revoked) break
-        const fields = { topic, partition: shard.partition, error: (error as Error).message, retryInMs: retryAfter }
+        const { partition } = shard
+        const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
         logger.warn(fields, 'memberships cannot be read; their inputs wait')
       } finally {
         places.free()

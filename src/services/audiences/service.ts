@@ -1,8 +1,6 @@
 import type { AudienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { AudiencePartition } from '../../core/audience/partition.ts'
 import type { MembershipRecord } from '../../core/audience/record.ts'
-import { changeExpiry } from '../../core/audience/standing.ts'
 import type { Stoppable } from '../../core/deletion/marks.ts'
 import { type AudiencesVitals, audiencesHealth, type Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics.ts'
@@ -20,14 +18,10 @@ import type { Tracer } from '../../core/trace/tracer.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
 import { showGroup } from '../partitions/group-gauges.ts'
 import { createPartitions } from '../partitions/partitions.ts'
-import type { Shard } from '../partitions/shard.ts'
-import { createCarryOut } from './carry-out.ts'
-import { createEmissions } from './emissions.ts'
 import { Gate } from './gate.ts'
 import { showAudiences } from './gauges.ts'
-import { type Held, heldWith, Inputs } from './inputs.ts'
-import { createRestore } from './restore.ts'
-import { createWrites } from './writes.ts'
+import type { Held } from './inputs.ts'
+import { createOwnedPartitions } from './owned-partitions.ts'
 
 /** A write is answered within 10 s, and each state is written after its identify. */
 const drainLimit = durationMs(8_000)
@@ -68,37 +62,17 @@ export interface AudiencesService {
 }
 
 export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
-  const { consumer, clock, metrics, logger, topics, codecs, directory, stops } = deps
+  const { consumer, clock, metrics, logger } = deps
   const gate = new Gate(consumer)
-  const writes = createWrites({ ...deps, gate })
-  const emissions = createEmissions(clock, deps.emitPerSecond)
-  const carryOut = createCarryOut({ ...deps, ...codecs, gate, writes, emissions })
-  const inputs = new Inputs({ ...deps, codec: codecs.inputs, carryOut, writes, gate })
-  const expiry = changeExpiry(deps.window)
-  const restore = createRestore({
-    ...deps,
-    codec: codecs.memberships,
-    topic: topics.memberships,
-    newPartition: inputEnd =>
-      new AudiencePartition({ directory, expiry, inputEnd, stops: about => stops(about, clock.now()) }),
-  })
-  const held = new Map<Shard, Held>()
+  const { held, inputs, writes, emissions, logCheck, restoreInto } = createOwnedPartitions({ ...deps, gate })
   let phase: AudiencesVitals['phase'] = 'joining'
-
-  async function ready(shard: Shard): Promise<void> {
-    shard.hold('restore')
-    const state = await restore(shard)
-    if (state === undefined || shard.revoked) return
-    held.set(shard, heldWith(shard, state))
-    shard.unhold('restore')
-  }
 
   const partitions = createPartitions({
     consumer,
     clock,
     maxInFlight: 0,
     dueAt: undefined,
-    onAssigned: shard => void ready(shard),
+    onAssigned: shard => void restoreInto(shard),
     // Held back until it is restored.
     onRecord: (record, shard) => inputs.take(record, held.get(shard) as Held),
     onTakenUp: () => undefined,
@@ -121,10 +95,12 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     async start() {
       await consumer.start(partitions.handlers)
       phase = 'joined'
+      logCheck.start()
     },
     async stop() {
       phase = 'stopping'
       gate.close()
+      logCheck.stop()
       if (!(await drained()))
         logger.warn({ waitedMs: drainLimit }, 'not everything was written in time; it is done again after the restart')
       await consumer.stop()
@@ -133,6 +109,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
       audiencesHealth({
         phase,
         silenceMs: consumer.silence(),
+        inactivityMs: consumer.inactivity(),
         partitions: [...partitions.shards()].length,
         restored: held.size,
         unwritableTopics: writes.unwritableTopics(),

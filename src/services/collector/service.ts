@@ -1,3 +1,4 @@
+import { BodyBudget, type BodyBudgetLimits } from '../../core/collector/body-budget.ts'
 import { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import { Outage } from '../../core/collector/outage.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
@@ -9,8 +10,10 @@ import type { Tracer } from '../../core/trace/tracer.ts'
 import { refusal, type TrackingApi } from '../../core/tracking-api.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { createAccept } from './accept.ts'
+import { createAdmissionControl } from './admission.ts'
 import { createKeepRejected } from './rejects.ts'
 import { createStore } from './store.ts'
+import { createTurns } from './turns.ts'
 
 export interface CollectorDeps {
   readonly producer: LogProducer
@@ -26,8 +29,8 @@ export interface CollectorDeps {
   /** Messages a second; undefined: no limit. */
   readonly ratePerSource: number | undefined
   readonly tracer?: Tracer | undefined
-  /** Bytes at most: of bodies under way, and of records that are not acknowledged. */
-  readonly memory: { readonly bodies: number; readonly records: number }
+  /** Maximum bytes: of request bodies, of requests of operators, and of records that are not acknowledged. */
+  readonly memory: { readonly bodies: BodyBudgetLimits; readonly operators: number; readonly records: number }
 }
 
 /** Requests in, acknowledged records out. */
@@ -46,11 +49,18 @@ export interface CollectorService extends TrackingApi {
 export function createCollectorService(deps: CollectorDeps): CollectorService {
   const { clock, metrics, topics, memory, sources } = deps
   const outage = new Outage()
-  const bodies = new MemoryBudget(memory.bodies)
+  const bodies = new BodyBudget(
+    memory.bodies,
+    () => clock.monotonic(),
+    cause => metrics.collectorBodiesRefused.inc({ cause }),
+  )
+  const operators = new MemoryBudget(memory.operators)
   const records = new MemoryBudget(memory.records)
   const store = createStore({ ...deps, topic: topics.events, held: records, outage })
-  const keepRejected = createKeepRejected({ ...deps, topic: topics.rejected, held: records })
-  const accept = createAccept({ ...deps, store, keepRejected, outage })
+  const nextTurn = createTurns(clock)
+  const keepRejected = createKeepRejected({ ...deps, topic: topics.rejected, held: records, nextTurn })
+  const admission = createAdmissionControl({ ...deps, outage })
+  const accept = createAccept({ ...deps, admission, store, held: records, keepRejected, outage, nextTurn })
   const stopped = Promise.withResolvers<void>()
   let phase: CollectorVitals['phase'] = 'starting'
   let underWay = 0
@@ -69,8 +79,10 @@ export function createCollectorService(deps: CollectorDeps): CollectorService {
       }
     },
     isWriteKey: key => sources().sourceOf(key) !== undefined,
-    reserve: bytes => bodies.take(bytes),
-    release: bytes => bodies.giveBack(bytes),
+    admit: admission.admit,
+    openBody: (owner, onEvicted) => bodies.open(owner, onEvicted),
+    reserve: bytes => operators.take(bytes),
+    release: bytes => operators.giveBack(bytes),
     listening() {
       phase = 'listening'
     },
@@ -84,9 +96,11 @@ export function createCollectorService(deps: CollectorDeps): CollectorService {
     },
     health: () => collectorHealth({ phase, outage: outage.age(clock.monotonic()) }),
     refreshGauges() {
-      metrics.collectorHeldBytes.set({ what: 'bodies' }, bodies.held)
+      metrics.collectorHeldBytes.set({ what: 'bodies' }, bodies.held.authenticated)
+      metrics.collectorHeldBytes.set({ what: 'keyless' }, bodies.held.keyless)
       metrics.collectorHeldBytes.set({ what: 'records' }, records.held)
-      metrics.collectorHeldBytesLimit.set({ what: 'bodies' }, memory.bodies)
+      metrics.collectorHeldBytesLimit.set({ what: 'bodies' }, memory.bodies.authenticated)
+      metrics.collectorHeldBytesLimit.set({ what: 'keyless' }, memory.bodies.keyless)
       metrics.collectorHeldBytesLimit.set({ what: 'records' }, memory.records)
     },
   }

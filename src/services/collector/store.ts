@@ -1,18 +1,12 @@
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { Outage } from '../../core/collector/outage.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
+import type { Clock, Logger, LogProducer, RecordHeaders } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
+import type { HeldRecords } from './held-records.ts'
 
 /** A sender waits no longer than this: many give up after ten seconds themselves, and it takes less to elect a new leader. */
 const storeDeadline = durationMs(10_000)
-
-/** What a record costs besides its bytes, while it waits. */
-const overheadBytes = 256
-
-/** The memory that records take until they are acknowledged. */
-export const heldBytes = (records: readonly OutgoingRecord[]): number =>
-  records.reduce((sum, { key, value }) => sum + overheadBytes + (key?.length ?? 0) + (value?.length ?? 0), 0)
 
 interface Deps {
   readonly producer: LogProducer
@@ -25,11 +19,10 @@ interface Deps {
 }
 
 /**
- * Hands over the records of one request. `stored`: all in-sync replicas have each of them. `failed`: one was refused, or the
- * deadline is over; others may be stored all the same. `no_memory`: nothing was handed over. `traceId`: of the trace that the request is
- * part of, if that one is kept.
+ * Hands over the records of one request, at least one. `stored`: all in-sync replicas have each of them. `failed`: one was refused,
+ * or the deadline is over; others may be stored all the same. `traceId`: of the trace that the request is part of, if that one is kept.
  */
-export type Store = (records: readonly OutgoingRecord[], traceId?: string) => Promise<'stored' | 'failed' | 'no_memory'>
+export type Store = (held: HeldRecords, headers: RecordHeaders, traceId?: string) => Promise<'stored' | 'failed'>
 
 export function createStore({ producer, topic, held, outage, clock, metrics, logger }: Deps): Store {
   function failed(error: Error): void {
@@ -45,11 +38,9 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
     outage.acknowledged()
   }
 
-  return (records, traceId) => {
-    const bytes = heldBytes(records)
-    if (!held.take(bytes)) return Promise.resolve('no_memory')
+  return (request, headers, traceId) => {
+    const { records, bytes } = request.handOver()
     const startedAt = clock.monotonic()
-    outage.tried(startedAt)
     return new Promise(resolve => {
       let waiting = records.length
       let hasFailed = false
@@ -70,7 +61,7 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
         metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000, traceId)
         if (!hasFailed) resolve('stored')
       }
-      for (const record of records) producer.append(topic, record, onAck)
+      for (const { key, value } of records) producer.append(topic, { key, value, headers }, onAck)
     })
   }
 }

@@ -1,4 +1,4 @@
-import { encodeMarks, type UserMarks } from '../../core/deletion/marks.ts'
+import { encodeMarks, type MarkIndex, type UserMarks } from '../../core/deletion/marks.ts'
 import type { Cancel, Clock, LogProducer, LogRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 
@@ -6,6 +6,8 @@ import { durationMs } from '../../core/units.ts'
 const readBackLimit = durationMs(10_000)
 /** By which a writer knows its own record. */
 const writeHeader = 'write'
+/** Offset of the record that this one was made of; -1: there was none. */
+export const madeOfHeader = 'made-of'
 
 export type ChangeMarks = (marks: UserMarks | undefined) => UserMarks | undefined
 
@@ -13,8 +15,8 @@ interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   readonly clock: Clock
-  /** What is known of a user; the same object for as long as no other record is read. */
-  readonly held: (userId: string) => UserMarks | undefined
+  /** Its marks of a user are the same object for as long as no other record of the user is read. */
+  readonly index: Pick<MarkIndex, 'get' | 'offsetOf'>
 }
 
 interface Write {
@@ -28,7 +30,8 @@ interface Write {
 /**
  * Writes marks that depend on those before. Kafka has no write on a condition, and two processes may change the same user at once; but all
  * read the same order. So a writer reads its own record back: where another one stands between it and what it was made of, the change is
- * made again of that one.
+ * made again of that one. A writer that dies before that leaves a record that says which one it was made of: all readers merge it with the
+ * one that it did not know (`MarkIndex.apply`).
  */
 export class MarkWrites {
   readonly #deps: Deps
@@ -48,7 +51,7 @@ export class MarkWrites {
       if (error === undefined) resolve()
       else reject(error)
     }
-    this.#write({ userId, change, before: this.#deps.held(userId), end })
+    this.#write({ userId, change, before: this.#deps.index.get(userId), end })
     return promise
   }
 
@@ -58,7 +61,7 @@ export class MarkWrites {
     const own = this.#underWay.get(id)
     if (own === undefined) return false
     this.#underWay.delete(id)
-    const held = this.#deps.held(userId)
+    const held = this.#deps.index.get(userId)
     const isLost = held !== own.before
     if (isLost) this.#write({ ...own, before: held })
     else own.end(undefined)
@@ -66,14 +69,15 @@ export class MarkWrites {
   }
 
   #write(write: Write): void {
-    const { producer, topic, clock } = this.#deps
+    const { producer, topic, clock, index } = this.#deps
     const { userId, change, before, end } = write
     const after = change(before)
     if (before === undefined && after === undefined) return end(undefined)
     const id = clock.id()
     this.#underWay.set(id, write)
     const value = after === undefined ? null : Buffer.from(encodeMarks(after))
-    producer.append(topic, { key: Buffer.from(userId), value, headers: { [writeHeader]: id } }, error => {
+    const headers = { [writeHeader]: id, [madeOfHeader]: String(index.offsetOf(userId) ?? -1) }
+    producer.append(topic, { key: Buffer.from(userId), value, headers }, error => {
       if (error === undefined) return
       this.#underWay.delete(id)
       end(error)

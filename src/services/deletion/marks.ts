@@ -1,7 +1,7 @@
-import { decodeMarks, lastingMarks, MarkIndex, type Stoppable, type UserMarks } from '../../core/deletion/marks.ts'
+import { decodeMarks, MarkIndex, type Stoppable, type UserMarks } from '../../core/deletion/marks.ts'
 import type { Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
-import { MarkWrites } from './mark-writes.ts'
+import { MarkWrites, madeOfHeader } from './mark-writes.ts'
 
 /** So long after a deletion was accepted no attempt is started any more for what was received before it. */
 const longestAge = durationMs(5_000)
@@ -11,6 +11,8 @@ interface Deps {
   readonly follower: TopicFollower
   readonly producer: LogProducer
   readonly topic: string
+  /** How long a mark without suppression is kept. Absent: as long as the topics keep records when they are as they were created. */
+  readonly lasts?: DurationMs
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -37,27 +39,28 @@ export interface Marks {
    * known whether they do.
    */
   update(userId: string, change: (marks: UserMarks | undefined) => UserMarks | undefined): Promise<void>
-  /** Takes what is over out of the topic, of so many users at most; resolves with how many they were. */
+  /** Takes what is over out of the topic and writes together what two writers wrote, of so many users at most; resolves with how many they were. */
   tidy(mostUsers: number): Promise<number>
 }
 
-export function createMarks({ follower, producer, topic, clock, logger }: Deps): Marks {
-  const index = new MarkIndex()
-  const writes = new MarkWrites({ producer, topic, clock, held: userId => index.get(userId) })
+export function createMarks({ follower, producer, topic, lasts, clock, logger }: Deps): Marks {
+  const index = new MarkIndex(lasts)
+  const writes = new MarkWrites({ producer, topic, clock, index })
   const listeners: (() => void)[] = []
   let knownUntil = Number.NEGATIVE_INFINITY
 
-  const age = (): DurationMs => durationMs(clock.monotonic() - knownUntil)
+  const age = (): DurationMs => durationMs(clock.boottime() - knownUntil)
   const isCurrent = (): boolean => age() < longestAge
 
   function onRecord(record: LogRecord): void {
-    const { key, value, partition, offset } = record
+    const { key, value, headers, partition, offset } = record
     const marks = value === null ? undefined : decodeMarks(value.toString())
     if (key === null || (value !== null && marks === undefined))
       return logger.error({ topic, partition, offset }, 'marks of a deleted user cannot be read; others wrote them')
     const userId = key.toString()
     if (writes.isLost(userId, record)) return
-    index.apply(userId, marks)
+    const madeOf = headers[madeOfHeader]
+    index.apply(userId, marks, offset, madeOf === undefined ? undefined : Number(madeOf))
   }
 
   function onCurrent(asOf: number): void {
@@ -81,11 +84,11 @@ export function createMarks({ follower, producer, topic, clock, logger }: Deps):
     async tidy(mostUsers) {
       const now = clock.now()
       const users: string[] = []
-      for (const [userId] of index.over(now)) {
+      for (const userId of index.outdated(now)) {
         users.push(userId)
         if (users.length === mostUsers) break
       }
-      await Promise.all(users.map(userId => writes.update(userId, marks => marks && lastingMarks(marks, now))))
+      await Promise.all(users.map(userId => writes.update(userId, marks => marks && index.lasting(marks, now))))
       return users.length
     },
   }

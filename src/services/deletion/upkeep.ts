@@ -3,7 +3,7 @@ import { type DurationMs, durationMs } from '../../core/units.ts'
 import { type Chore, createChore } from '../chore.ts'
 import type { Marks } from './marks.ts'
 
-/** Marks last for four days: nobody waits for one to go. */
+/** Marks last for weeks: nobody waits for one to go. */
 const lookEvery = durationMs(10 * 60_000)
 /** In small parts: the process has other things to do. */
 const usersAtOnce = 500

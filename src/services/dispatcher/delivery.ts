@@ -6,6 +6,7 @@ import type { Share } from '../../core/delivery/places.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import type { Count } from '../../core/metrics.ts'
 import type { LogRecord } from '../../core/ports.ts'
+import type { EpochMs } from '../../core/units.ts'
 import type { Shard } from '../partitions/shard.ts'
 import type { LaneRoute } from './lane-route.ts'
 
@@ -38,6 +39,11 @@ export class OpenRecord implements Chained<OpenRecord> {
     this.#holders++
   }
 
+  /** A destination needs nothing more of it. */
+  doneFor(destination: string): void {
+    if (this.#holders > 1) this.shard.partlyDone(this.record, destination)
+  }
+
   release(): void {
     if (--this.#holders === 0) this.#keeper.done(this)
   }
@@ -68,4 +74,12 @@ export interface Delivery {
   /** Set on first attempts that must not overtake each other; parked deliveries hold nobody back. */
   readonly orderKey: string | undefined
   carried: Carried
+}
+
+/** A producer may say anything; nothing was received after the broker had it. */
+export function receivedAtOf({
+  event: { receivedAt },
+  carried: { origin },
+}: Pick<Delivery, 'event' | 'carried'>): EpochMs {
+  return origin.timestamp < 0 || receivedAt < origin.timestamp ? receivedAt : origin.timestamp
 }

@@ -5,9 +5,10 @@ import {
   decide,
   defer,
   mustBeAttempted,
+  unconfigured,
   webhooksToCall,
 } from '../../core/delivery/decide.ts'
-import { isRetryable } from '../../core/delivery/outcome.ts'
+import type { DeferralCause } from '../../core/delivery/outcome.ts'
 import type { Places } from '../../core/delivery/places.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { RetryPolicy } from '../../core/delivery/schedule.ts'
@@ -23,9 +24,11 @@ import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import type { RecordAttempt } from './attempt-records.ts'
 import { traceAttempt } from './attempt-trace.ts'
 import type { BegunAttempt, MakeAttempt, OnAttemptEnd } from './attempts.ts'
-import type { Delivery, DestinationLane } from './delivery.ts'
+import { tellBreaker } from './breaker-news.ts'
+import { observeDelay } from './delays.ts'
+import { type Delivery, type DestinationLane, receivedAtOf } from './delivery.ts'
 import { createFollowUp } from './follow-up.ts'
-import { type Open, routeOf } from './lane-route.ts'
+import { isHeldUpByOthers, type Open, routeOf } from './lane-route.ts'
 import { Lanes } from './lanes.ts'
 import { createPump, type Step } from './pump.ts'
 import { Relief } from './relief.ts'
@@ -72,8 +75,9 @@ export class Dispatcher {
     this.#deps = deps
     this.#lanes = new Lanes(deps.places)
     this.#logAttempt = createAttemptLog(deps)
-    const moveOn = (delivery: Delivery): void => this.#moveOn(delivery)
-    this.#relief = new Relief({ ...deps, lanes: this.#lanes, moveOn, isOpen: () => this.#isOpen })
+    const moveOn = (delivery: Delivery): void => this.#moveOn(delivery, 'lane_full')
+    const mayMove = ({ carried }: Delivery): boolean => !mustBeAttempted(carried, deps.clock.now())
+    this.#relief = new Relief({ ...deps, lanes: this.#lanes, moveOn, mayMove, isOpen: () => this.#isOpen })
     this.pump = createPump(deps.clock, () => this.#startNext())
     this.goOn = createFollowUp(deps.clock, ends => {
       this.#lanes.unblock(ends)
@@ -100,21 +104,37 @@ export class Dispatcher {
     const delivery = this.#isOpen && places.processHasRoom ? this.#lanes.take() : undefined
     if (delivery === undefined) return undefined
     const before = places.inFlight
-    if (delivery.of.shard.revoked) this.#lanes.ended(delivery)
+    if (delivery.of.shard.revoked) this.#lanes.dropped(delivery)
     else if (delivery.of.shard.mayStart && marks.isCurrent()) this.#start(delivery)
     else this.#held.push(delivery)
     return places.inFlight > before ? 0 : 1
   }
 
-  /**
-   * Looks again at what was held back: its partition may be given up after all, may not be, or is no longer ours; who was deleted may be
-   * known again.
-   */
+  /** Looks again at what was held back: its partition may be given up after all, or not; who was deleted may be known again. */
   release(): void {
+    this.#restoreHeld()
+    this.pump()
+  }
+
+  #restoreHeld(): void {
     const held = this.#held
     this.#held = []
     // Each goes before those that were put back already, so that they come out in the order they had.
     for (const delivery of held.reverse()) this.#lanes.restore(delivery)
+  }
+
+  /**
+   * A partition is given to another process, and nothing of it is in progress. What waits for it goes to the next owner, whom the commit tells
+   * which destinations are done. Where the commit has no room for that, the rest of the record is deferred, so that nothing is repeated.
+   */
+  handOver(shard: Shard): void {
+    const { uncovered } = shard.tracker
+    if (uncovered.size === 0) return
+    this.#restoreHeld()
+    const isWanted = ({ of }: Delivery): boolean => uncovered.has(of.record.offset)
+    for (const lane of this.#lanes.all)
+      for (const delivery of this.#lanes.takeOut(lane, shard, Number.POSITIVE_INFINITY, isWanted))
+        this.#moveOn(delivery, 'handover')
     this.pump()
   }
 
@@ -141,18 +161,19 @@ export class Dispatcher {
       case 'dropped':
         return this.#finish(delivery, { kind: 'dropped', reason: route.reason })
       case 'dead_lettered':
-        return this.#finish(delivery, { kind: 'dead_lettered', reason: route.reason, carried: delivery.carried })
+        return this.#finish(delivery, unconfigured(delivery.carried, this.#deps.policy, this.#deps.clock.now()))
       case 'deliver':
         return this.#startWhenDue(delivery, route)
     }
   }
 
   /** Asked before every attempt: a retry that waited may be of a user who was deleted meanwhile. */
-  #stopped({ event: { message, sourceId, receivedAt } }: Delivery): ReturnType<Marks['stops']> {
+  #stopped(delivery: Delivery): ReturnType<Marks['stops']> {
     const { marks, clock } = this.#deps
     if (marks.size === 0) return undefined
+    const { message, sourceId } = delivery.event
     const { userId, type } = message
-    return marks.stops({ userId, sourceId, receivedAt, type }, clock.now())
+    return marks.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
   }
 
   #startWhenDue(delivery: Delivery, route: Open): void {
@@ -183,13 +204,13 @@ export class Dispatcher {
       return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
     }
     const webhooks = webhooksToCall(callees, delivery.carried)
-    const callable = webhooks.filter(({ room }) => places.hasRoom(room))
+    const callable = places.callable(lane, webhooks)
     if (callable.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)
     const isProbe = lane.breaker.begins(startedAt)
     this.#underWay++
     delivery.of.shard.started()
     const trace = tracer && traceAttempt(tracer, delivery)
-    this.#observeDelay(delivery, now, trace && keptTraceIdOf(trace.context))
+    observeDelay(this.#deps.metrics, delivery, now, trace && keptTraceIdOf(trace.context))
     const leftOut = webhooks.length - callable.length
     const begun = { delivery, callMaker, webhooks: callable, leftOut, at: now, startedAt, isProbe, trace }
     makeAttempt(begun, this.#onAttemptEnd)
@@ -200,26 +221,12 @@ export class Dispatcher {
     const { delivery, startedAt, trace } = begun
     const endedAt = clock.monotonic()
     this.#underWay--
-    this.#tellBreaker(begun, attempt, endedAt)
+    tellBreaker(this.#deps, begun, attempt, endedAt)
     const decision = decide(attempt, delivery.carried, policy, clock.now())
     trace?.end(decision)
     this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)
     this.#finish(delivery, decision)
     delivery.of.shard.ended()
-  }
-
-  #tellBreaker({ delivery, isProbe: wasProbe }: BegunAttempt, { calls }: Attempt, endedAt: number): void {
-    const { metrics, logger } = this.#deps
-    const { breaker, destination } = delivery.lane
-    const wasOpen = breaker.isOpen
-    const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
-    const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))
-    breaker.ended({ failed, wasProbe }, endedAt)
-    if (breaker.isOpen === wasOpen) return
-    metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
-    if (breaker.isOpen)
-      logger.warn({ destination }, 'breaker open: most deliveries fail; records are deferred, one probe every 30 s')
-    else logger.info({ destination }, 'breaker closed: deliveries succeed again')
   }
 
   #finish(delivery: Delivery, decision: Decision): void {
@@ -232,19 +239,12 @@ export class Dispatcher {
   }
 
   /** Moves a delivery that waited to a retry topic; it was not under way, so that nobody waits for its end. */
-  #moveOn(delivery: Delivery): void {
-    const { clock, policy, settle } = this.#deps
+  #moveOn(delivery: Delivery, cause: DeferralCause): void {
+    const { clock, policy, places, settle } = this.#deps
+    const climbs = !isHeldUpByOthers(delivery.lane, places)
     this.#underWay++
-    settle.delivery(delivery, defer(delivery.carried, 'lane_full', policy, clock.now()), () => {
+    settle.delivery(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }), () => {
       this.#underWay--
     })
-  }
-
-  #observeDelay({ carried }: Delivery, now: EpochMs, traceId: string | undefined): void {
-    const { metrics } = this.#deps
-    if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
-    // What was put back waited for an operator: no delay of ours. What was deferred did wait for us, since its own append.
-    else if (carried.round === 0)
-      metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000, traceId)
   }
 }

@@ -1,5 +1,6 @@
 import type { Carried } from '../../core/delivery/carried.ts'
-import type { Decision } from '../../core/delivery/decide.ts'
+import { noDestination } from '../../core/delivery/dead-letter.ts'
+import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
 import { canarySource } from '../../core/delivery/route.ts'
 import type { EventHead } from '../../core/message/event.ts'
@@ -13,6 +14,8 @@ export interface CountEnds {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'lane'>, decision: Decision): void
   /** What a destination does not get by the routing. */
   dropped(event: EventHead, reason: DropReason): void
+  /** A record that no destination can be given yet. */
+  unrouted(decision: Deferral): void
   /** A record that no destination could be given; undefined: nor an event made of. */
   refused(event: EventHead | undefined, reason: DeadLetterReason): void
 }
@@ -48,6 +51,11 @@ export function createCountEnds({ metrics, clock }: { readonly metrics: Metrics;
     dropped({ sourceId }, reason) {
       metrics.drops.inc({ reason })
       if (sourceId === canarySource) lost('dropped')
+    },
+    unrouted({ kind, tier, cause }) {
+      metrics.deliveries.inc({ destination: noDestination, result: kind })
+      metrics.parked.inc({ tier: formatDuration(tier) })
+      metrics.deferrals.inc({ cause })
     },
     refused(event, reason) {
       // The event may name any destination: as a label it would be unbounded.

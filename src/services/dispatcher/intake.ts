@@ -1,36 +1,58 @@
 import { Chain } from '../../core/chain.ts'
 import { type Carried, firstCarried, parseCarried } from '../../core/delivery/carried.ts'
+import { noDestination } from '../../core/delivery/dead-letter.ts'
+import { unrouted } from '../../core/delivery/decide.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
 import { firstStood } from '../../core/delivery/replay.ts'
-import { type Routing, route } from '../../core/delivery/route.ts'
-import { type Event, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
+import { isOwnSource, type Route, type Routing, route } from '../../core/delivery/route.ts'
+import type { RetryPolicy } from '../../core/delivery/schedule.ts'
+import { type Event, type EventHead, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
 import type { DeliverySettings, PayloadSettings } from '../../core/settings.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import type { Marks } from '../deletion/marks.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import type { Shard } from '../partitions/shard.ts'
+import { type CheckDeletion, createDeletionCheck } from './deletion-check.ts'
 import { OpenRecord } from './delivery.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { Settle } from './settle.ts'
+
+type UnroutedReason = Extract<Route, { kind: 'dead_lettered' }>['reason']
 
 interface Deps {
   readonly codec: EventCodec
   readonly routing: () => Routing
   readonly payload: () => PayloadSettings
   readonly delivery: Pick<DeliverySettings, 'window' | 'ordering'>
+  readonly policy: RetryPolicy
   readonly topics: TopicNames
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
   readonly settle: Settle
   readonly dispatcher: Pick<Dispatcher, 'laneOf' | 'enqueue' | 'pump'>
+  readonly marks: Pick<Marks, 'get' | 'age'>
+}
+
+/** Of a record with all that another team's schema adds to an event. Beyond this, none is decoded. */
+const maxEventBytes = 16 * 1024 * 1024
+
+/** What a record comes to, before anything is done about it. */
+interface Plan {
+  readonly event: Event
+  readonly head: EventHead
+  /** Undefined for a delivery that waited in a retry topic. */
+  readonly route: Route | undefined
+  readonly body: Buffer | undefined
 }
 
 /** Takes records up: decodes, normalises what foreign producers wrote, routes, and hands each delivery on. */
 export class Intake {
   readonly #deps: Deps
   readonly #waitForSchema: WaitForSchema<OpenRecord>
+  readonly #checkDeletion: CheckDeletion
   readonly #open = new Chain<OpenRecord>()
 
   constructor(deps: Deps) {
@@ -41,6 +63,7 @@ export class Intake {
       decode: open => this.#decode(open),
       unknown: open => deps.settle.refused(open, 'undecodable', { carried: parkedIn(open.record, deps.topics) }),
     })
+    this.#checkDeletion = createDeletionCheck({ ...deps, pump: deps.dispatcher.pump })
   }
 
   /** Records taken up and not done, oldest first. */
@@ -74,10 +97,14 @@ export class Intake {
   #decode(open: OpenRecord): void {
     const { codec, topics } = this.#deps
     const { record } = open
+    if (record.oversizedBatch !== undefined)
+      return this.#refuseBytes(open, 'its batch unpacks to more than is held in memory')
     const carried = parkedIn(record, topics)
     if (carried === undefined && topics.tierOf(record.topic) !== undefined)
       return this.#refuseBytes(open, 'headers of a parked delivery are missing or malformed')
     if (record.value === null) return this.#refuseBytes(open, 'the value is null', carried)
+    if (record.value.length > maxEventBytes)
+      return this.#refuseBytes(open, `its ${record.value.length} bytes are over ${maxEventBytes}`, carried)
     const decoded = codec.decode(record.value, (carried?.origin ?? firstStood(record)).timestamp)
     switch (decoded.kind) {
       case 'event':
@@ -98,10 +125,13 @@ export class Intake {
 
   #normalise(open: OpenRecord, foreign: Event, carried: Carried | undefined): void {
     const { logger, metrics, settle } = this.#deps
+    // What comes from these is never normalised: they mark it themselves.
+    if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
     const { topic, partition, offset } = firstStood(open.record)
     // From the position, not from chance: the message has the same id whenever its record, or a copy of it, is read.
     const newId = (): string => carried?.messageId ?? `${topic}/${partition}/${offset}`
-    const normalised = normaliseEvent(foreign, newId)
+    const normalised = this.#tried(open, carried, () => normaliseEvent(foreign, newId))
+    if (normalised === undefined) return
     if (normalised.kind === 'rejected') {
       logger.warn(
         { ...positionOf(open.record), code: normalised.code, detail: normalised.message },
@@ -114,30 +144,79 @@ export class Intake {
   }
 
   #accept(open: OpenRecord, event: Event, carried: Carried | undefined): void {
-    if (carried !== undefined) {
-      this.#deliver(open, event, undefined, [carried])
+    const plan = this.#tried(open, carried, () => this.#plan(event, carried))
+    if (plan === undefined) return
+    if (event.message.type !== 'delete') return this.#carryOut(open, plan, carried)
+    this.#checkDeletion(open, event, isRequested => {
+      if (isRequested) this.#carryOut(open, plan, carried)
+      else this.#refuseBytes(open, 'marked as canonical, but a delete that nobody asked for', carried)
+    })
+  }
+
+  /** Nothing that a record says may end the process: the next one would read the same record. */
+  #tried<T>(open: OpenRecord, carried: Carried | undefined, make: () => T): T | undefined {
+    try {
+      return make()
+    } catch (error) {
+      const { logger, metrics, settle } = this.#deps
+      const { message, stack } = error as Error
+      metrics.recordFailures.inc({})
+      logger.error({ ...positionOf(open.record), error: message, stack }, 'event cannot be handled: a bug')
+      settle.refused(open, 'undecodable', { carried })
+      return undefined
+    }
+  }
+
+  #plan(event: Event, carried: Carried | undefined): Plan {
+    const { payload, routing } = this.#deps
+    const isRouted = carried !== undefined && carried.destination !== noDestination
+    const routed = isRouted ? undefined : route(event, routing())
+    const isDelivered = routed === undefined || (routed.kind === 'deliver' && routed.destinations.length > 0)
+    const body = isDelivered ? Buffer.from(bodyOf(event.message, payload())) : undefined
+    return { event, head: headOf(event), route: routed, body }
+  }
+
+  #carryOut(open: OpenRecord, plan: Plan, carried: Carried | undefined): void {
+    const { event, route: routed } = plan
+    if (routed === undefined) {
+      this.#deliver(open, plan, undefined, [carried as Carried])
       return open.release()
     }
-    const { clock, delivery, routing, settle } = this.#deps
-    const routed = route(event, routing())
-    if (routed.kind === 'dead_lettered') return settle.refused(open, routed.reason, { carried: namesIn(event), event })
-    for (const drop of routed.drops) settle.dropped(open, event, drop)
+    const { delivery, settle } = this.#deps
+    const first = carried ?? this.#firstOf(open.record, event)
+    if (routed.kind === 'dead_lettered') return this.#holdUnrouted(open, event, first, routed.reason)
+    // What an earlier owner of the partition has done is not done again.
+    const done = open.shard.tracker.doneFor(open.record.offset)
+    const isLeft = (destination: string | undefined): boolean =>
+      destination === undefined || !done.includes(destination)
+    for (const drop of routed.drops) if (isLeft(drop.destination)) settle.dropped(open, event, drop)
     const orderKey = delivery.ordering === 'key' ? keyOf(event.message) : undefined
-    const { record } = open
-    const stood = firstStood(record)
-    const origin = stood === record ? record : { ...positionOf(record), timestamp: stood.timestamp }
-    const { messageId } = event.message
-    const first = routed.destinations.map(({ id }) => firstCarried(origin, id, messageId, clock.now(), delivery.window))
-    this.#deliver(open, event, orderKey, first)
+    const destinations = routed.destinations.filter(({ id }) => isLeft(id))
+    const each = destinations.map(({ id }): Carried => ({ ...first, destination: id, deferrals: 0, reason: '' }))
+    this.#deliver(open, plan, orderKey, each)
     open.release()
   }
 
+  /** What its deliveries have in common. */
+  #firstOf(record: LogRecord, { message }: Event): Carried {
+    const { clock, delivery } = this.#deps
+    const stood = firstStood(record)
+    const origin = stood === record ? record : { ...positionOf(record), timestamp: stood.timestamp }
+    return firstCarried(origin, noDestination, message.messageId, clock.now(), delivery.window)
+  }
+
+  /** Processes take a changed configuration over up to a minute apart: what is not known yet waits for about two. */
+  #holdUnrouted(open: OpenRecord, event: Event, carried: Carried, reason: UnroutedReason): void {
+    const { clock, policy, settle } = this.#deps
+    const deferral = unrouted(carried, policy, clock.now())
+    if (deferral !== undefined) return settle.unrouted(open, deferral)
+    settle.refused(open, reason, { carried: { ...namesIn(event), origin: carried.origin }, event })
+  }
+
   /** To all of its destinations. The event itself is let go, with its texts. */
-  #deliver(of: OpenRecord, event: Event, orderKey: string | undefined, each: readonly Carried[]): void {
-    if (each.length === 0) return
+  #deliver(of: OpenRecord, { head, body }: Plan, orderKey: string | undefined, each: readonly Carried[]): void {
+    if (body === undefined) return
     const { dispatcher } = this.#deps
-    const head = headOf(event)
-    const body = Buffer.from(bodyOf(event.message, this.#deps.payload()))
     for (const carried of each) {
       of.hold()
       of.shard.routed(of.record, carried.destination)

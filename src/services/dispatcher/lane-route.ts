@@ -2,11 +2,13 @@ import type { Places, Room } from '../../core/delivery/places.ts'
 import { CallMaker, standingHeaders } from '../../core/delivery/request.ts'
 import { type ParkedRoute, type Routing, routeParked } from '../../core/delivery/route.ts'
 import type { Count } from '../../core/metrics.ts'
+import type { WebhookCall } from '../../core/ports.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../core/settings.ts'
+import { revealed } from '../../core/units.ts'
 import type { DestinationLane } from './delivery.ts'
 
 /** A webhook as a lane calls it: its headers are all that stay the same from call to call. */
-export interface Callee extends Webhook {
+export interface Callee extends Omit<Webhook, 'url' | 'headers'>, Pick<WebhookCall, 'url' | 'headers'> {
   readonly room: Room
   /** Calls that delivered; from the first one on. */
   delivered: Count | undefined
@@ -49,11 +51,14 @@ export function routeOf(lane: DestinationLane, deps: Deps): LaneRoute {
 
 function open(destination: Destination, payload: PayloadSettings, places: Deps['places']): Open {
   const { paused: isPaused, webhooks } = destination
-  const callees = webhooks.map(
-    (webhook): Callee => ({
-      ...webhook,
-      ...{ headers: standingHeaders(webhook, payload), room: places.roomOf(webhook), delivered: undefined },
-    }),
-  )
+  const callees = webhooks.map((webhook): Callee => {
+    const url = revealed(webhook.url)
+    const headers = standingHeaders(webhook, payload)
+    return { ...webhook, url, headers, room: places.roomOf(webhook, destination.id), delivered: undefined }
+  })
   return { kind: 'deliver', isPaused, callees, callMaker: new CallMaker(destination, payload) }
 }
+
+/** Whether a lane waits for permits that calls of other destinations hold: that says nothing of its own endpoints. */
+export const isHeldUpByOthers = ({ route }: DestinationLane, places: Pick<Places, 'isTakenByOthers'>): boolean =>
+  route?.kind === 'deliver' && route.callees.every(({ room }) => places.isTakenByOthers(room))

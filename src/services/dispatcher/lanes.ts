@@ -64,7 +64,18 @@ export class Lanes {
   ended(delivery: Delivery): void {
     const { lane } = delivery
     lane.queue.ended(delivery.orderKey)
+    // Nothing waits, and what comes next finds a permit: its queue may have been emptied into a retry topic.
+    if (lane.queue.queued === 0) this.#slow.delete(lane)
     this.#offerTurn(lane)
+  }
+
+  /**
+   * A taken delivery is left to the process that has its partition now. Nothing was started, so nothing ends for it: lanes that wait for a
+   * permit are asked now.
+   */
+  dropped(delivery: Delivery): void {
+    this.ended(delivery)
+    this.unblock(1)
   }
 
   /** Puts a taken delivery back: none of the destination's webhooks has a place free. */
@@ -104,9 +115,19 @@ export class Lanes {
     return this.#slow
   }
 
-  /** Takes what waits in a lane for this shard out of it, in order: `most`, and what that leaves of its last key. */
-  takeOut(lane: DestinationLane, shard: Shard, most: number): readonly Delivery[] {
-    return lane.queue.takeOut(({ of }) => of.shard === shard, most)
+  /** Every lane that there has been a delivery for. */
+  get all(): Iterable<DestinationLane> {
+    return this.#lanes.values()
+  }
+
+  /** Takes deliveries that wait in a lane for this shard out of it, in order: `most`, and what that leaves of its last key. */
+  takeOut(
+    lane: DestinationLane,
+    shard: Shard,
+    most: number,
+    isWanted: (delivery: Delivery) => boolean,
+  ): readonly Delivery[] {
+    return lane.queue.takeOut(delivery => delivery.of.shard === shard && isWanted(delivery), most)
   }
 
   #block(lane: DestinationLane): void {

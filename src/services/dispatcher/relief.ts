@@ -18,6 +18,8 @@ interface Deps {
   readonly lanes: Pick<Lanes, 'findSlow' | 'slow' | 'takeOut'>
   /** Moves a delivery that waited to a retry topic. */
   readonly moveOn: (delivery: Delivery) => void
+  /** Whether it may be moved: what has come to the end of its window without an attempt waits here for that attempt. */
+  readonly mayMove: (delivery: Delivery) => boolean
   readonly isOpen: () => boolean
 }
 
@@ -80,13 +82,13 @@ export class Relief {
 
   /** Returns how many it has moved. */
   #moveOf(shard: Shard, most: number): number {
-    const { lanes, moveOn, isOpen } = this.#deps
+    const { lanes, moveOn, mayMove, isOpen } = this.#deps
     let moved = 0
     if (!isOpen() || shard.revoked || !shard.mayStart) return moved
     for (const lane of lanes.slow) {
       if (moved >= most) break
       if (!shard.hasOthersThan(lane.destination)) continue
-      const out = lanes.takeOut(lane, shard, most - moved)
+      const out = lanes.takeOut(lane, shard, most - moved, mayMove)
       for (const delivery of out) moveOn(delivery)
       moved += out.length
     }

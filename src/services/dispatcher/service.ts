@@ -1,9 +1,8 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { Places } from '../../core/delivery/places.ts'
 import type { Routing } from '../../core/delivery/route.ts'
-import { type DispatcherVitals, dispatcherHealth, type Health } from '../../core/health.ts'
+import type { DispatcherVitals, Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import { pause } from '../../core/pause.ts'
 import type {
   Clock,
   EventCodec,
@@ -16,7 +15,7 @@ import type {
 import type { CanarySettings, DeliverySettings, PayloadSettings } from '../../core/settings.ts'
 import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { durationMs, type EpochMs, epochMs } from '../../core/units.ts'
+import { type EpochMs, epochMs } from '../../core/units.ts'
 import { createCanary } from '../canary.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { createUpkeep } from '../deletion/upkeep.ts'
@@ -25,14 +24,12 @@ import type { Shard } from '../partitions/shard.ts'
 import { createAttemptRecords } from './attempt-records.ts'
 import { createAttempts } from './attempts.ts'
 import { Dispatcher } from './dispatcher.ts'
+import { drain, drainLimit } from './drain.ts'
 import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
 import { createReportRecord } from './reports.ts'
 import { createSettle } from './settle.ts'
-
-/** A call is over after 5 s (A4.1), then its copy is written: what is not done by then is done again after the restart. */
-const drainLimit = durationMs(8_000)
-const drainCheckEvery = durationMs(20)
+import { createVitals } from './vitals.ts'
 
 export interface DispatcherDeps {
   /** Of the events topic. */
@@ -77,12 +74,12 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const places = new Places(limits)
   const settle = createSettle({ ...deps, reportRecord: createReportRecord(deps) })
   const policy = { schedule: limits.schedule, window: limits.window, tiers: tiersOf(limits.schedule) }
-  const makeAttempt = createAttempts({ ...deps, places, onCallEnd: () => dispatcher.goOn() })
+  const makeAttempt = createAttempts({ ...deps, places, onCallEnd })
   const recordAttempt = deps.attemptProducer && createAttemptRecords({ ...deps, producer: deps.attemptProducer })
   const parts = { oldestOpenMs, policy, places, makeAttempt, settle, recordAttempt }
   const dispatcher: Dispatcher = new Dispatcher({ ...deps, ...parts })
   marks.onCurrent(() => dispatcher.release())
-  const intake = new Intake({ ...deps, settle, dispatcher })
+  const intake = new Intake({ ...deps, policy, settle, dispatcher })
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const taken = {
     clock,
@@ -94,27 +91,35 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
       dispatcher.relieve(shard)
     },
     onRevoked: (shard: Shard) => intake.forget(shard),
+    onHandOver: (shard: Shard) => dispatcher.handOver(shard),
     onRelease: () => dispatcher.release(),
   }
   const livePartitions = createPartitions({ ...taken, consumer: live, dueAt: undefined })
   const parkedPartitions = createPartitions({ ...taken, consumer: retries, dueAt })
+  const groups = {
+    dispatcher: { partitions: livePartitions, consumer: live },
+    retries: { partitions: parkedPartitions, consumer: retries },
+  }
+  const { unwritableTopics } = settle
   const refreshGauges = createGauges({
-    ...{ ...deps, places, oldestOpenMs, open: () => intake.open, unwritableTopics: settle.unwritableTopics },
-    groups: {
-      dispatcher: { partitions: livePartitions, consumer: live },
-      retries: { partitions: parkedPartitions, consumer: retries },
-    },
+    ...{ ...deps, places, oldestOpenMs, open: () => intake.open, unwritableTopics, groups },
   })
+  const vitals = createVitals({ ...deps, groups, oldestOpenMs, unwritableTopics })
   // One of the processes has the first partition, whatever the others do.
   const isFirst = (): boolean => [...livePartitions.shards()].some(({ partition }) => partition === 0)
   const chores = [createUpkeep({ ...deps, isOurs: isFirst }), createCanary({ ...deps, isOurs: isFirst })]
   let phase: DispatcherVitals['phase'] = 'joining'
 
-  async function drained(): Promise<boolean> {
-    const deadline = clock.monotonic() + drainLimit
-    const isBusy = (): boolean => dispatcher.underWay > 0 || places.inFlight > 0 || settle.unacknowledged() > 0
-    while (isBusy() && clock.monotonic() < deadline) await pause(clock, drainCheckEvery)
-    return !isBusy()
+  const isBusy = (): boolean => dispatcher.underWay > 0 || places.inFlight > 0 || settle.unacknowledged() > 0
+
+  function handOver(): void {
+    for (const { shards } of [livePartitions, parkedPartitions])
+      for (const shard of shards()) dispatcher.handOver(shard)
+  }
+
+  function onCallEnd(): void {
+    vitals.noteCallEnd()
+    dispatcher.goOn()
   }
 
   function oldestOpenMs(): number {
@@ -132,18 +137,11 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
       phase = 'stopping'
       for (const chore of chores) chore.stop()
       dispatcher.close()
-      if (!(await drained()))
+      if (!(await drain({ clock, isBusy, handOver })))
         logger.warn({ waitedMs: drainLimit }, 'not everything has ended in time; it is done again after the restart')
       await Promise.all([live.stop(), retries.stop()])
     },
-    health: () =>
-      dispatcherHealth({
-        phase,
-        silenceMs: Math.max(live.silence(), retries.silence()),
-        oldestOpenMs: oldestOpenMs(),
-        unwritableTopics: settle.unwritableTopics(),
-        marks: { isCurrent: marks.isCurrent(), ageMs: marks.age() },
-      }),
+    health: () => vitals.health(phase),
     refreshGauges,
   }
 }

@@ -1,5 +1,5 @@
-import { type Carried, deadLetterRecord, retryRecord } from '../../core/delivery/carried.ts'
-import type { Decision } from '../../core/delivery/decide.ts'
+import { type Carried, retryRecord } from '../../core/delivery/carried.ts'
+import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
 import { type DeliveryEnd, reportOf } from '../../core/delivery/report.ts'
 import { awaitedOf, type Drop } from '../../core/delivery/route.ts'
@@ -8,6 +8,7 @@ import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { assertNever } from '../../core/units.ts'
 import { type AppendDeps, type Appends, createAppends } from '../partitions/appends.ts'
+import { createDeadLetters } from '../partitions/dead-letters.ts'
 import type { Delivery, OpenRecord } from './delivery.ts'
 import { createCountEnds } from './ends.ts'
 import type { ReportRecord } from './reports.ts'
@@ -26,6 +27,8 @@ export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledg
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
   /** What a destination does not get by the routing. */
   dropped(open: OpenRecord, event: Event, drop: Drop): void
+  /** A record that no destination can be given yet. */
+  unrouted(open: OpenRecord, decision: Deferral): void
   /** A record that no destination can be given: to the dead-letter topic as it is. */
   refused(
     open: OpenRecord,
@@ -38,6 +41,7 @@ export function createSettle(deps: Deps): Settle {
   const { reportRecord, topics } = deps
   const count = createCountEnds(deps)
   const { append, unwritableTopics, unacknowledged } = createAppends(deps)
+  const writeDeadLetter = createDeadLetters({ ...deps, append })
 
   /** Events that SDKs sent end at once: nobody waits to hear of them. */
   function report(
@@ -54,11 +58,14 @@ export function createSettle(deps: Deps): Settle {
     append(topic, record, of.shard, end)
   }
 
-  function delivery(delivery: Delivery, decision: Decision, ended: () => void): void {
+  function settle(delivery: Delivery, decision: Decision, ended: () => void): void {
     const { of, carried, event } = delivery
     const { destination } = carried
     const end = (settled: boolean): void => {
-      if (settled) count.delivery(delivery, decision)
+      if (settled) {
+        count.delivery(delivery, decision)
+        of.doneFor(destination)
+      }
       of.release()
       ended()
     }
@@ -69,13 +76,12 @@ export function createSettle(deps: Deps): Settle {
         return report(of, event, destination, decision.reason, end)
       case 'deferred':
       case 'retried':
-        return append(topics.retry(decision.tier), retryRecord(of.record, decision.carried), of.shard, end)
+        return append(topics.retry(decision.tier), retryRecord(of.record, decision.carried), of.shard, end, () =>
+          settle(delivery, { ...decision, kind: 'dead_lettered', reason: 'record_too_large' }, ended),
+        )
       case 'dead_lettered':
-        return append(
-          topics.deadLetter,
-          deadLetterRecord(of.record, decision.carried, decision.reason),
-          of.shard,
-          written => (written ? report(of, event, destination, decision.reason, end) : end(false)),
+        return writeDeadLetter(of.record, decision, of.shard, written =>
+          written ? report(of, event, destination, decision.reason, end) : end(false),
         )
       default:
         return assertNever(decision)
@@ -88,8 +94,17 @@ export function createSettle(deps: Deps): Settle {
     report(open, event, destination, reason, () => open.release())
   }
 
+  function unrouted(open: OpenRecord, decision: Deferral): void {
+    const end = (written: boolean): void => {
+      if (written) count.unrouted(decision)
+      open.release()
+    }
+    const tooLarge = (): void => refused(open, 'record_too_large', { carried: { origin: decision.carried.origin } })
+    append(topics.retry(decision.tier), retryRecord(open.record, decision.carried), open.shard, end, tooLarge)
+  }
+
   function refused(open: OpenRecord, reason: DeadLetterReason, known: Parameters<Settle['refused']>[2] = {}): void {
-    append(topics.deadLetter, deadLetterRecord(open.record, known.carried, reason, known.code), open.shard, written => {
+    writeDeadLetter(open.record, { ...known, reason }, open.shard, written => {
       const { event } = known
       if (written) count.refused(event, reason)
       for (const destination of written && event !== undefined ? awaitedOf(event) : []) {
@@ -100,5 +115,5 @@ export function createSettle(deps: Deps): Settle {
     })
   }
 
-  return { delivery, dropped, refused, unwritableTopics, unacknowledged }
+  return { delivery: settle, dropped, unrouted, refused, unwritableTopics, unacknowledged }
 }

@@ -3,7 +3,7 @@ import { markedAgain, unsuppressed } from '../../core/deletion/marks.ts'
 import { type DeletionRequest, deletesOf, marksOf } from '../../core/deletion/request.ts'
 import { type DeletionRecord, deletionKey, encodeDeletion } from '../../core/deletion/status.ts'
 import type { Event } from '../../core/message/event.ts'
-import type { Clock, LogProducer, RecordHeaders } from '../../core/ports.ts'
+import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { Appending } from './appending.ts'
@@ -50,10 +50,10 @@ export async function carryOutDeletion(
 
 /** Lifts the suppression of users; what was deleted stays deleted. Resolves with those that were suppressed. */
 export async function liftSuppression(
-  { marks, clock }: { readonly marks: Pick<Marks, 'get' | 'update'>; readonly clock: Pick<Clock, 'now'> },
+  { marks }: { readonly marks: Pick<Marks, 'get' | 'update'> },
   userIds: readonly string[],
 ): Promise<readonly string[]> {
   const suppressed = userIds.filter(userId => marks.get(userId)?.some(({ isSuppressed }) => isSuppressed))
-  await Promise.all(suppressed.map(id => marks.update(id, current => current && unsuppressed(current, clock.now()))))
+  await Promise.all(suppressed.map(id => marks.update(id, current => current && unsuppressed(current))))
   return suppressed
 }

@@ -6,7 +6,6 @@ import { deletionOf, parseDeletionRequest } from '../../core/deletion/request.ts
 import { DeletionTally } from '../../core/deletion/status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import {
-  createKeyCheck,
   type DeletionAnswer,
   type OperatorApi,
   type SyncAnswer,
@@ -18,7 +17,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
 import { type Refusal, refusal } from '../../core/tracking-api.ts'
-import { assertNever, type Secret } from '../../core/units.ts'
+import { assertNever } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { carryOutDeletion } from './deletion.ts'
 import { createFindDeletion } from './find-deletion.ts'
@@ -26,7 +25,6 @@ import { newestSync } from './memberships.ts'
 import { type SyncReport, writeSync } from './sync.ts'
 
 export interface OperatorDeps {
-  readonly operatorKey: Secret
   readonly producer: LogProducer
   readonly reader: TopicReader
   readonly positions: Pick<LogPositions, 'ends'>
@@ -76,7 +74,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
       const { id, status } = new DeletionTally(record).status()
       const sources = record.sources.map(source => source.id)
       logger.info({ id, users: record.users, suppress: request.suppress, sources }, 'deletion accepted')
-      return { kind: 'accepted', id, status }
+      return { kind: 'accepted', id, status, users: record.users }
     })
   }
 
@@ -109,7 +107,6 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
   }
 
   return {
-    isOperatorKey: createKeyCheck(deps.operatorKey),
     deleteUsers,
     findDeletion: id =>
       asked('looking a deletion up', async () => {

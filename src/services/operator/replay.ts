@@ -48,6 +48,8 @@ export interface ReplayReport {
   readonly replayed: number
   /** Put back, but Kafka did not take the mark: the next replay puts them back once more. */
   readonly unmarked: number
+  /** Destinations that dead letters name, selected or not. */
+  readonly destinations: ReadonlySet<string>
   readonly end: ReplayEnd
 }
 
@@ -72,6 +74,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const turn = createTurns(clock, perSecond, stop)
   const wayOf = createWaysBack(deps)
   const tally = new Map<string, ReplayRow>()
+  const destinations = new Set<string>()
   let total: number | undefined
   let seen = 0
   let isDeclined = false
@@ -81,6 +84,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   async function visit(deadLetter: DeadLetter, record: LogRecord): Promise<void> {
     seen++
     tell()
+    if (deadLetter.destination !== undefined) destinations.add(deadLetter.destination)
     if (!matches(deadLetter, filter)) return
     const way = await wayOf(record, deadLetter)
     count(tally, deadLetter, way)
@@ -112,7 +116,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   )
   await writing.ended()
   const { replayed, unmarked } = writing
-  return { total, rows: [...tally.values()], replayed, unmarked, end: endOf(thrown) }
+  return { total, rows: [...tally.values()], replayed, unmarked, destinations, end: endOf(thrown) }
 }
 
 /** Rejects with the signal's reason at the first record after the abort. */

@@ -1,7 +1,7 @@
-import { looksLikeChangeId } from '../../core/audience/identify.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { originalOf } from '../../core/delivery/carried.ts'
+import { parseCarried } from '../../core/delivery/carried.ts'
 import type { DeadLetter } from '../../core/delivery/dead-letter.ts'
+import { originalOf } from '../../core/delivery/dead-letter-record.ts'
 import { type Circumstances, type ReplayRefusal, wayBack } from '../../core/delivery/replay.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Clock, EventCodec, LogRecord, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
@@ -10,7 +10,7 @@ import { decodeLearning } from '../decode-learning.ts'
 export interface WayBackDeps {
   readonly clock: Clock
   readonly circumstances: Circumstances
-  /** Asked for at the first dead letter that may be of an audience, and not before. */
+  /** Called at the first delivery; `inputs` at the first change of an audience. */
   readonly events: () => Promise<EventCodec>
   readonly inputs: () => Promise<ValueCodec<AudienceInput>>
 }
@@ -19,24 +19,24 @@ export interface WayBackDeps {
 export type Way = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**
- * Finds the way back of each dead letter. Its event is decoded only where its message id says that it may be worth it: all others go back as
- * they are, whether the registry is there or not. Rejects while the registry is needed and cannot be reached.
+ * Finds the way back of each dead letter. The event of a delivery is decoded, because only the event names its source. An event that never
+ * became a delivery is replayed as it is. Rejects while the registry is needed and cannot be reached.
  */
 export function createWaysBack(deps: WayBackDeps): (record: LogRecord, deadLetter: DeadLetter) => Promise<Way> {
   const { clock, circumstances } = deps
   const events = once(deps.events)
   const inputs = once(deps.inputs)
 
-  async function changeIn(record: LogRecord, messageId: string | undefined): Promise<Event | undefined> {
+  async function eventIn(record: LogRecord): Promise<Event | undefined> {
     const { value } = originalOf(record)
-    if (value === null || messageId === undefined || !looksLikeChangeId(messageId)) return undefined
+    if (value === null || parseCarried(record.headers) === undefined) return undefined
     const codec = await events()
     const decoded = await decodeLearning(codec, () => codec.decode(value, record.timestamp))
     return decoded.kind === 'event' ? decoded.event : undefined
   }
 
   return async (record, deadLetter) => {
-    const event = await changeIn(record, deadLetter.messageId)
+    const event = await eventIn(record)
     const way = wayBack(record, deadLetter, circumstances, clock.now(), event)
     switch (way.kind) {
       case 'refused':

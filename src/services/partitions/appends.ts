@@ -7,6 +7,11 @@ import type { Shard } from './shard.ts'
 const firstPauseMs = 500
 const longestPauseMs = 10_000
 
+/** Kafka's codes for a record that is larger than its topic takes: it is refused again however often it is sent. */
+const tooLargeCodes: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
+
+const isTooLarge = (error: Error): boolean => 'code' in error && tooLargeCodes.has(String(error.code))
+
 export interface AppendDeps {
   readonly producer: LogProducer
   readonly clock: Clock
@@ -27,9 +32,16 @@ export interface WritePermit {
 export interface Appends {
   /**
    * Tries until the topic takes the record, or until the partition it is written for is no longer ours: then its next owner
-   * writes it, and `end` is told that it was not written here.
+   * writes it, and `end` is told that it was not written here. A record that is too large for the topic is not tried again where
+   * `tooLarge` is given: that is called in place of `end`, and writes something else.
    */
-  append(topic: string, record: OutgoingRecord, of: Shard, end: (written: boolean) => void): void
+  append(
+    topic: string,
+    record: OutgoingRecord,
+    of: Shard,
+    end: (written: boolean) => void,
+    tooLarge?: (error: Error) => void,
+  ): void
   /** Topics that did not take the last record written to them. */
   unwritableTopics(): readonly string[]
   /** Written and not acknowledged yet. */
@@ -41,19 +53,26 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
   const failing = new Map<string, number>()
   let unacknowledged = 0
 
-  function append(topic: string, given: OutgoingRecord, of: Shard, end: (written: boolean) => void): void {
+  function append(
+    topic: string,
+    given: OutgoingRecord,
+    of: Shard,
+    end: (written: boolean) => void,
+    tooLarge?: (error: Error) => void,
+  ): void {
     const record = permit === undefined ? given : { ...given, maySend: () => permit.mayWrite(of) }
     let isFailing = false
-    const finish = (written: boolean): void => {
+    const finish = (next: () => void): void => {
       unacknowledged--
       if (isFailing) countFailing(topic, -1)
-      end(written)
+      next()
       of.ended()
     }
     const write = (pauseMs: number): void => {
-      if (of.revoked) return finish(false)
+      if (of.revoked) return finish(() => end(false))
       producer.append(topic, record, error => {
-        if (error === undefined) return finish(true)
+        if (error === undefined) return finish(() => end(true))
+        if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
         // Held back, or as good as that.
         if (permit?.mayWrite(of) === false) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })

@@ -27,6 +27,8 @@ interface Deps {
   /** As much was taken up as there is, or as there is room for. */
   readonly onTakenUp: (shard: Shard) => void
   readonly onRevoked: (shard: Shard) => void
+  /** It is given to another process, and nothing of it is in progress: what is started now for it is waited for. */
+  readonly onHandOver?: (shard: Shard) => void
   /** What was held back may be startable now, or void. */
   readonly onRelease: () => void
 }
@@ -38,6 +40,9 @@ export interface Partitions {
   /** What has happened since it was last asked. */
   takeCounts(): FlowCounts
 }
+
+/** What waits for an hour is not late by the time for which the machine was paused, and which the brokers tell of afterwards. */
+const lookAtClockEvery = 30_000
 
 const always = (): boolean => true
 
@@ -65,7 +70,7 @@ export function createPartitions(deps: Deps): Partitions {
     const leaving = new Set(partitions.map(keyOf))
     for (const [key, shard] of shards) shard.isLeaving = leaving.has(key)
     deps.onRelease()
-    await Promise.all([...shards.values()].map(shard => (shard.isLeaving ? shard.idle() : undefined)))
+    await Promise.all([...shards.values()].map(shard => (shard.isLeaving ? handOver(deps, shard) : undefined)))
   }
 
   function assign(position: Position): void {
@@ -81,6 +86,7 @@ export function createPartitions(deps: Deps): Partitions {
     // While it waits, the position stands where it was sought to: what an earlier fetch still brings comes again.
     if (shard === undefined || shard.holds('not_due')) return
     shard.highWatermark = batch.highWatermark
+    shard.fetchedAt = clock.monotonic()
     shard.unread.add(batch)
     takeUp(shard)
   }
@@ -95,10 +101,10 @@ export function createPartitions(deps: Deps): Partitions {
       const record = shard.unread.next()
       if (record === undefined) break
       if (record.offset < shard.tracker.received) continue
-      const wait = dueAt === undefined ? 0 : dueAt(record) - now
-      if (wait > 0) {
+      const due = dueAt === undefined ? now : dueAt(record)
+      if (due > now) {
         shard.unread.putBack(record)
-        waitUntilDue(deps, shard, wait, limits.whileClogged.dueSoon)
+        waitUntilDue(deps, shard, due, limits.whileClogged.dueSoon)
       } else if (shard.opened(record)) onRecord(record, shard)
     }
     shard.isTakingUp = false
@@ -124,12 +130,23 @@ export function createPartitions(deps: Deps): Partitions {
   }
 }
 
+async function handOver({ onHandOver }: Deps, shard: Shard): Promise<void> {
+  await shard.idle()
+  if (shard.isLeaving && !shard.revoked) onHandOver?.(shard)
+  await shard.idle()
+}
+
 /** Parked records fall due in the order in which they were appended: behind the first one that is not due there is none that is. */
-function waitUntilDue({ consumer, clock }: Deps, shard: Shard, wait: number, mostDueSoon: number): void {
+function waitUntilDue({ consumer, clock }: Deps, shard: Shard, due: EpochMs, mostDueSoon: number): void {
   shard.hold('not_due')
-  const again = shard.unread.keep(wait <= dueSoonMs ? mostDueSoon : 0)
+  const again = shard.unread.keep(due - clock.now() <= dueSoonMs ? mostDueSoon : 0)
   if (again !== undefined) consumer.seek(shard, again)
-  clock.after(durationMs(wait), () => shard.unhold('not_due'))
+  const look = (): void => {
+    const wait = due - clock.now()
+    if (wait <= 0 || shard.revoked) shard.unhold('not_due')
+    else clock.after(durationMs(Math.min(wait, lookAtClockEvery)), look)
+  }
+  look()
 }
 
 function positionOf({ topic, partition, tracker }: Shard): Position {

@@ -5,7 +5,7 @@ import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../cor
 import { Unread } from './unread.ts'
 
 /** Why nothing of a partition is taken up for now. */
-export type Hold = 'backlog' | 'not_due' | 'schema' | 'restore'
+export type Hold = 'backlog' | 'not_due' | 'schema' | 'restore' | 'deletion'
 
 interface Deps {
   readonly consumer: LogConsumer
@@ -31,6 +31,8 @@ export class Shard implements TopicPartition {
   isTakingUp = false
   /** How many records were taken up, done or not. */
   takenUp = 0
+  /** When the last batch of it came, in monotonic milliseconds. */
+  fetchedAt = Number.NEGATIVE_INFINITY
   /** The partition's end as of the last fetch. */
   highWatermark: number
   readonly #deps: Deps
@@ -108,6 +110,11 @@ export class Shard implements TopicPartition {
   /** The limits may be further away than before. */
   reconsider(): void {
     if (this.#holds.has('backlog') && !this.#reaches(1)) this.unhold('backlog')
+  }
+
+  /** One destination needs nothing more of a record that others still wait for. */
+  partlyDone(record: LogRecord, destination: string): void {
+    if (!this.revoked) this.tracker.partlyDone(record.offset, destination)
   }
 
   routed(record: LogRecord, destination: string): void {

@@ -179,7 +179,7 @@ describe('a join that waits for a member that has died', () => {
     const groupId = uniqueName()
     const first = await join(topic, groupId)
     // Its clock stands still, so that it sends no heartbeat but the first: it does not notice that it has to join again.
-    const dead = consumer([topic], { groupId, clock: { ...systemClock, monotonic: () => 0 } })
+    const dead = consumer([topic], { groupId, clock: { ...systemClock, monotonic: () => 0, boottime: () => 0 } })
     await dead.start(new Recorder())
     await first.recorder.until(() => owned(first).length === 2)
     const kept = owned(first)

@@ -21,6 +21,8 @@ describe('the key', () => {
       raw(`${line} without one`, request(line), noKey),
       raw(`${line} with another one`, request(line, { Authorization: 'Bearer operator-keys' }), noKey),
     ]),
+  ])
+  operatorCases([
     raw('as a write key', request(post1, { Authorization: basic('operator-key') }, body), noKey),
     raw('in the write key’s header', request(post1, { 'X-Write-Key': 'operator-key' }, body), noKey),
     raw('in the query', request(`${post1}?writeKey=operator-key`, {}, body), noKey),
@@ -37,13 +39,6 @@ describe('the key', () => {
     }),
     raw('what it has to do with paths that do not exist', ask('GET /v1/regulations/d-1/x'), problem(404, 'not_found')),
   ])
-})
-
-describe('without a key in the configuration there is no such API', () => {
-  operatorCases(
-    routes.map(line => raw(line, ask(line, body), problem(404, 'not_found'))),
-    { hasKey: false },
-  )
 })
 
 describe('deletions', () => {

@@ -1,9 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../src/core/units.ts'
-import { briefly, expectAnswer, problem, raw, startCollector } from '../../support/collector-cases.ts'
+import { briefly, expectAnswer, problem, raw } from '../../support/collector-cases.ts'
 import { chunk } from '../../support/http-bytes.ts'
 import { ask, operatorCases } from '../../support/operator-cases.ts'
+import { startOperator } from '../../support/operator-server.ts'
 import { ScriptedOperatorApi } from '../../support/scripted-operator-api.ts'
 import { ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
 import { connect, type Wire } from '../../support/wire.ts'
@@ -83,11 +84,11 @@ describe('a list takes its time', () => {
   }
   const operator = new ScriptedOperatorApi()
   const api = new ScriptedTrackingApi()
-  let collector: Awaited<ReturnType<typeof startCollector>>
+  let server: Awaited<ReturnType<typeof startOperator>>
   beforeAll(async () => {
-    collector = await startCollector(api, { operator, limits })
+    server = await startOperator(operator, { limits, memory: api })
   })
-  afterAll(() => collector.stop())
+  afterAll(() => server.stop())
   afterEach(() => {
     operator.forget()
     api.forget()
@@ -95,28 +96,28 @@ describe('a list takes its time', () => {
 
   /** Resolves when a request that began now has had its time. */
   async function anyOtherIsOver(): Promise<void> {
-    const other = await connect(collector.url)
-    await other.send('POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n')
+    const other = await connect(server.url)
+    await other.send(ask('POST /v1/regulations', '', { 'Content-Length': '10' }))
     expectAnswer(await other.answer(), problem(408, 'request_timeout', { close: true }))
     other.reset()
   }
 
   it('longer than any other request may, as long as it comes', async () => {
-    const wire = await connect(collector.url)
+    const wire = await connect(server.url)
     await wire.send(inChunks)
     await wire.send(chunk('ada\n'))
     await anyOtherIsOver()
     await wire.send(Buffer.concat([chunk('bob\n'), chunk('')]))
     expectAnswer(await wire.answer(), { status: 202, body: '{"syncId":7,"received":2}' })
     // The connection is as good as ever, and its next request has no more time than others.
-    await wire.send('POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n')
+    await wire.send(ask('POST /v1/regulations', '', { 'Content-Length': '10' }))
     expectAnswer(await wire.answer(), problem(408, 'request_timeout', { close: true }))
     wire.reset()
   })
 
   it('that Kafka needs for it is not the sender’s', async () => {
     const goOn = operator.holdBack()
-    const wire = await connect(collector.url)
+    const wire = await connect(server.url)
     await wire.send(ask(sync, 'ada\n'))
     await operator.until(() => operator.asked.length > 0)
     await anyOtherIsOver()
@@ -127,7 +128,7 @@ describe('a list takes its time', () => {
 
   it('and no memory: nothing of it is read while nothing is taken', async () => {
     const goOn = operator.holdBack()
-    const wire = await connect(collector.url)
+    const wire = await connect(server.url)
     const piece = `${'x'.repeat(1_023)}\n`.repeat(64)
     const pieces = 400
     await wire.send(ofLength(piece.length * pieces))
@@ -148,10 +149,10 @@ describe('a list takes its time', () => {
   it('only so many at once: the others are to come again', async () => {
     api.budget = 10 * 1_048_576
     const goOn = operator.holdBack()
-    const first = await connect(collector.url)
+    const first = await connect(server.url)
     await first.send(ask(sync, 'ada\n'))
     await operator.until(() => operator.asked.length > 0)
-    const second = await connect(collector.url)
+    const second = await connect(server.url)
     await second.send(ask(sync, 'bob\n'))
     expectAnswer(await second.answer(), problem(503, 'unavailable'))
     goOn()

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import kafkajs from 'kafkajs'
 import type { Event } from '../../../src/core/message/event.ts'
 import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
@@ -55,6 +56,13 @@ class Backlog {
 
   configure(): Promise<void> {
     return this.pipeline.configure(configuration(this.#parts))
+  }
+
+  async addBadFile(): Promise<void> {
+    const folder = join(dirname(this.pipeline.configFile), 'more')
+    await mkdir(folder)
+    await writeFile(join(folder, 'bad.yaml'), 'id: bad')
+    await this.pipeline.configure({ ...configuration(this.#parts), destinationsFrom: 'more' })
   }
 
   /** One for each partition, at least. */
@@ -139,9 +147,18 @@ const faults: readonly Fault<Backlog>[] = [
   },
 ]
 
+const badDirectory: Fault<Backlog> = {
+  cause: 'a file of destinationsFrom cannot be used',
+  cure: 'destinationsFrom is taken out',
+  alerts: { HooklineDestinationsExcluded: {} },
+  begin: backlog => backlog.addBadFile(),
+  end: backlog => backlog.configure(),
+}
+
 /** What befalls records on their way through Kafka. */
 export const backlog: Installation<Backlog> = {
   job,
-  rounds: [faults],
+  // Both change the configuration file.
+  rounds: [faults, [badDirectory]],
   open: prometheus => Backlog.started(prometheus),
 }

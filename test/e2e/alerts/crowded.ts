@@ -15,8 +15,8 @@ const few = 2
 const every = 5
 
 const configuration = ({ url }: ChangingEndpoint, destinations: number): Change => ({
-  // The calls go to one host and are not what this is about.
-  delivery: { perHost: 512, transport: 'undici' },
+  // Room for all webhooks of each destination at their one host.
+  delivery: { perHost: 8_192, transport: 'undici' },
   destinations: Array.from({ length: destinations }, (_, destination) => ({
     id: `d${destination}`,
     sources: ['web'],

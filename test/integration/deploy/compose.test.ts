@@ -10,7 +10,7 @@ import { parse } from 'yaml'
 import { findPrometheus } from '../../../deploy/local/prometheus.ts'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
 import { serviceNames } from '../../../src/core/services.ts'
-import { defaultListen } from '../../../src/core/settings/schema.ts'
+import { defaultListen } from '../../../src/core/settings/listeners.ts'
 
 const run = promisify(execFile)
 const deploy = resolve(import.meta.dirname, '../../../deploy')

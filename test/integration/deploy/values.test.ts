@@ -8,7 +8,8 @@ import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file
 import { classifyAddress } from '../../../src/core/delivery/address.ts'
 import { serviceNames } from '../../../src/core/services.ts'
 import { liveKeys } from '../../../src/core/settings/change.ts'
-import { defaultListen, delivery } from '../../../src/core/settings/schema.ts'
+import { defaultListen } from '../../../src/core/settings/listeners.ts'
+import { delivery } from '../../../src/core/settings/schema.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { createAuthority } from '../../support/certificates.ts'
 import { rendered } from '../../support/manifests/renderings.ts'
@@ -23,6 +24,8 @@ const specOf = (manifests: readonly Manifest[], kind: string) =>
   ofKind(manifests, kind).map(each => each['spec'] as Record<string, unknown>)
 const configurationIn = (manifests: readonly Manifest[]): string =>
   (ofKind(manifests, 'ConfigMap')[0]?.['data'] as Record<string, string> | undefined)?.['hookline.yaml'] ?? ''
+
+const operatorKey = (name: string) => ({ name, role: 'operate', keyFile: `../secrets/${name}` })
 
 describe('one place', () => {
   it('the version is that of the package', () => {
@@ -52,6 +55,24 @@ describe('one place', () => {
       collector: [defaultListen.collector],
       ops: [defaultListen.ops],
     })
+  })
+
+  it('the operator API has a port and a Service of its own once it has a key, and never a public one', async () => {
+    const keys = [operatorKey('ada')]
+    const servicesOf = async (values: object): Promise<readonly string[]> =>
+      ofKind(await rendered(values), 'Service')
+        .map(({ metadata }) => metadata.name)
+        .sort()
+    expect(await servicesOf({})).toEqual(['hookline-collector'])
+    const values = { config: { operator: { keys } }, service: { type: 'LoadBalancer' } }
+    expect(await servicesOf(values)).toEqual(['hookline-collector', 'hookline-operator'])
+    const manifests = await rendered(values)
+    expect(specOf(manifests, 'Service')).toContainEqual(
+      expect.objectContaining({ type: 'ClusterIP', ports: [expect.objectContaining({ targetPort: 'operator' })] }),
+    )
+    expect(parse(configurationIn(manifests))).toMatchObject({ operator: { listen: '0.0.0.0:8090', keys } })
+    const ports = deploymentsIn(manifests).map(({ spec }) => spec.template.spec.containers[0]?.ports)
+    expect(ports.flat().filter(port => port?.name === 'operator')).toEqual([{ name: 'operator', containerPort: 8090 }])
   })
 
   it('user and place of the configuration are those of the image', async () => {
@@ -154,14 +175,18 @@ describe('the configuration', () => {
     audiences: { emitPerSecond: 100 },
     log: { level: 'debug' },
     canary: { destination: 'crm', every: '30s' },
+    operator: { keys: [operatorKey('ada'), operatorKey('bob')] },
   }
+  // The first key makes the API listen, for which pods are rolled.
+  const before: Readonly<Record<string, unknown>> = { operator: { keys: [operatorKey('ada')] } }
   it.each(Object.entries(changes))(
     '%s: pods are rolled only for what running processes do not take over',
     async (key, value) => {
-      const [before, after] = await Promise.all([templatesOf({}), templatesOf({ [key]: value })])
-      expect(after.config).not.toBe(before.config)
+      const given = key in before ? { [key]: before[key] } : {}
+      const [first, after] = await Promise.all([templatesOf(given), templatesOf({ [key]: value })])
+      expect(after.config).not.toBe(first.config)
       const isLive = (liveKeys as readonly string[]).includes(key)
-      expect({ pods: after.pods === before.pods, names: after.names[0] === before.names[0] }).toEqual({
+      expect({ pods: after.pods === first.pods, names: after.names[0] === first.names[0] }).toEqual({
         pods: isLive,
         names: isLive,
       })

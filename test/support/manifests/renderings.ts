@@ -39,8 +39,10 @@ export const switches: Readonly<Record<string, object>> = {
   'external secrets': { externalSecrets: { enabled: true, store: { name: 'vault' } } },
   'network policies': { networkPolicy: { enabled: true } },
   'narrow network policies': {
+    config: { operator: { keys: [{ name: 'ada', role: 'operate', keyFile: '../secrets/ada' }] } },
     networkPolicy: {
       enabled: true,
+      operatorFrom: [{ podSelector: {} }],
       collectorFrom: [{ namespaceSelector: {} }],
       kafka: { to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kafka' } } }] },
       webhookPorts: [443],

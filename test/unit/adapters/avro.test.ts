@@ -29,27 +29,33 @@ async function decodeWritten(schema: object, value: object) {
 
 describe('our own records', () => {
   const { message } = trackEvent
+  const deleteEvent = { ...trackEvent, message: { ...message, type: 'delete' as const, event: undefined } }
   it.each([
     ['a track', trackEvent],
-    ['a delete', { ...trackEvent, message: { ...message, type: 'delete' as const, event: undefined } }],
     [
       'an audience event',
-      { ...trackEvent, destinationId: 'crm', origin: { kind: 'audience' as const, id: 'vip', version: 7 } },
-    ],
-    [
-      'a deletion event',
       {
         ...trackEvent,
+        sourceId: 'hookline.audiences',
+        destinationId: 'crm',
+        origin: { kind: 'audience' as const, id: 'vip', version: 7 },
+        message: { ...message, type: 'identify' as const },
+      },
+    ],
+    [
+      'a delete',
+      {
+        ...deleteEvent,
         origin: { kind: 'deletion' as const, id: 'd-1', version: undefined, destinations: ['crm', 'erp'] },
       },
     ],
     [
-      'one of which nobody is waited for',
-      { ...trackEvent, origin: { kind: 'deletion' as const, id: 'd-1', version: undefined, destinations: [] } },
+      'a delete of which nobody is waited for',
+      { ...deleteEvent, origin: { kind: 'deletion' as const, id: 'd-1', version: undefined, destinations: [] } },
     ],
     [
-      'one of an earlier version',
-      { ...trackEvent, origin: { kind: 'deletion' as const, id: 'd-1', version: undefined } },
+      'a delete of an earlier version',
+      { ...deleteEvent, origin: { kind: 'deletion' as const, id: 'd-1', version: undefined } },
     ],
     ['more than the scratch buffer holds', { ...trackEvent, message: { ...message, name: 'ü'.repeat(30_000) } }],
     ['not canonical', { ...trackEvent, canonical: false }],
@@ -88,13 +94,13 @@ describe('undecodable', () => {
   })
 
   it.each([
-    ['an unknown type', { type: 'trick', messageId: 'm', timestamp: 1 }, /'trick' is no type of message/],
-    ['no message id', { type: 'track', timestamp: 1 }, /it has no message id/],
+    ['an unknown type', { type: 'trick', messageId: 'm', timestamp: 1 }, /'trick' is not a type of message/],
+    ['no message id', { type: 'track', timestamp: 1 }, /its message id is missing/],
     ['no timestamp', { type: 'track', messageId: 'm' }, /it has no timestamp/],
     [
       'an unknown origin',
-      { type: 'track', messageId: 'm', timestamp: 1, origin: { kind: 'x', id: 'y' } },
-      /'x' is no origin/,
+      { type: 'track', messageId: 'm', userId: 'u', timestamp: 1, origin: { kind: 'x', id: 'y' } },
+      /'x' is not an origin/,
     ],
   ])('marked as canonical, but %s', async (_name, fields, detail) => {
     const schema = schemaWith(all => all)

@@ -1,8 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createRegistry, type Registry, RegistryUnavailable } from '../../../src/adapters/registry.ts'
 import { Secret } from '../../../src/core/units.ts'
+import { createAuthority } from '../../support/certificates.ts'
 
 /** Answers as a real registry never or seldom does; the real one is in the contract suite. */
 let server: Server | undefined
@@ -97,5 +99,19 @@ describe('a registry that cannot be used', () => {
       (faults-- > 0 ? answering(500, '{}') : json({ schema: '"string"' }))(request, response),
     )
     expect(await registry.find(3)).toMatchObject({ kind: 'schema' })
+  })
+})
+
+describe('over TLS', () => {
+  it('trusts the certificates of registry.caFile, and without them refuses the registry', async () => {
+    const authority = createAuthority()
+    const { cert, key } = authority.issue({ names: ['127.0.0.1'] })
+    const listening = createTlsServer({ cert, key }, json({ schema: '"string"' }))
+    server = listening
+    await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
+    const url = `https://127.0.0.1:${(listening.address() as AddressInfo).port}`
+    const trusting = createRegistry({ url, auth: undefined, ca: authority.cert })
+    expect(await trusting.find(7)).toMatchObject({ kind: 'schema' })
+    await expect(createRegistry({ url, auth: undefined }).find(7)).rejects.toThrow(RegistryUnavailable)
   })
 })

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import {
+  type AudiencesVitals,
   allHealth,
+  audiencesHealth,
   type CollectorVitals,
   type ConfigurationFile,
   collectorHealth,
@@ -14,10 +16,17 @@ import { epochMs } from '../../../src/core/units.ts'
 const well: DispatcherVitals = {
   phase: 'joined',
   silenceMs: 20,
+  inactivityMs: 20,
+  isConfirmed: true,
   oldestOpenMs: 0,
+  sinceCallEndMs: 100,
+  isSchemaMissing: false,
   unwritableTopics: [],
   marks: { isCurrent: true, ageMs: 500 },
 }
+
+/** A record has been open for a day, and no call has ended since. */
+const dayLong = { oldestOpenMs: 86_400_000, sinceCallEndMs: 86_400_000 }
 
 /** The names of what fails. */
 const failing = ({ live, ready }: Health): { live: string[]; ready: string[] } => {
@@ -30,16 +39,53 @@ describe('dispatcherHealth', () => {
     ['all well', {}, { live: [], ready: [] }],
     ['still joining', { phase: 'joining' }, { live: [], ready: ['groups'] }],
     ['stopping', { phase: 'stopping' }, { live: [], ready: ['groups'] }],
-    ['a consumer that hears nothing', { silenceMs: 60_000 }, { live: ['consumers'], ready: [] }],
-    ['a record lost track of', { oldestOpenMs: 15 * 60_000 }, { live: ['progress'], ready: [] }],
+    ['a consumer that neither hears nor tries', { inactivityMs: 60_000 }, { live: ['consumers'], ready: [] }],
+    ['a consumer about to be late', { inactivityMs: 59_999, silenceMs: 59_999 }, { live: [], ready: [] }],
+    [
+      'Kafka away for a day',
+      { ...dayLong, silenceMs: 86_400_000, inactivityMs: 10_000, isConfirmed: false },
+      { live: [], ready: ['groups'] },
+    ],
+    ['only the group coordinator away', { ...dayLong, isConfirmed: false }, { live: [], ready: [] }],
+    [
+      'a record lost track of',
+      { oldestOpenMs: 15 * 60_000, sinceCallEndMs: 15 * 60_000 },
+      { live: ['progress'], ready: [] },
+    ],
+    [
+      'one user with many events at a slow endpoint: calls end',
+      { oldestOpenMs: 60 * 60_000, sinceCallEndMs: 4_900 },
+      { live: [], ready: [] },
+    ],
+    ['nothing to do for an hour', { sinceCallEndMs: 60 * 60_000 }, { live: [], ready: [] }],
+    ['a record that waits for the schema registry', { ...dayLong, isSchemaMissing: true }, { live: [], ready: [] }],
+    [
+      'records that wait for the deletions',
+      { ...dayLong, marks: { isCurrent: false, ageMs: 3_600_000 } },
+      { live: [], ready: ['deletions'] },
+    ],
     [
       'records that wait for an unwritable topic',
-      { oldestOpenMs: 60 * 60_000, unwritableTopics: ['hookline.retry.10s'] },
+      { ...dayLong, unwritableTopics: ['hookline.retry.10s'] },
       { live: [], ready: ['topics'] },
     ],
     ['who was deleted is not known', { marks: { isCurrent: false, ageMs: 5_000 } }, { live: [], ready: ['deletions'] }],
   ])('%s', (_name, vitals, expected) => {
     expect(failing(dispatcherHealth({ ...well, ...vitals }))).toEqual(expected)
+  })
+})
+
+describe('audiencesHealth', () => {
+  const restored: AudiencesVitals = {
+    ...{ phase: 'joined', silenceMs: 20, inactivityMs: 20 },
+    ...{ partitions: 2, restored: 2, unwritableTopics: [] },
+  }
+  it.each<[string, Partial<AudiencesVitals>, { live: string[]; ready: string[] }]>([
+    ['all well', {}, { live: [], ready: [] }],
+    ['Kafka away for a day', { silenceMs: 86_400_000, inactivityMs: 10_000 }, { live: [], ready: ['audience group'] }],
+    ['a consumer that neither hears nor tries', { inactivityMs: 60_000 }, { live: ['audience consumer'], ready: [] }],
+  ])('%s', (_name, vitals, expected) => {
+    expect(failing(audiencesHealth({ ...restored, ...vitals }))).toEqual(expected)
   })
 })
 
@@ -77,7 +123,7 @@ describe('configurationHealth', () => {
 it('a process is what all of its services are', () => {
   const parts = [
     collectorHealth({ phase: 'starting', outage: undefined }),
-    dispatcherHealth({ ...well, silenceMs: 60_000 }),
+    dispatcherHealth({ ...well, inactivityMs: 60_000 }),
   ]
   expect(failing(allHealth(parts))).toEqual({ live: ['consumers'], ready: ['collector'] })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { TopicDescription } from '../../../src/core/ports.ts'
 import type { ServiceName } from '../../../src/core/services.ts'
 import { topicDrift } from '../../../src/core/topic-drift.ts'
-import { topicConfig, topicSpecs, topicToCreate } from '../../../src/core/topics.ts'
+import { receivedLasts, topicConfig, topicNames, topicSpecs, topicToCreate } from '../../../src/core/topics.ts'
 import { durationMs } from '../../../src/core/units.ts'
 
 const window = durationMs(4 * 3_600_000)
@@ -36,7 +36,7 @@ describe('what topics are needed', () => {
       'acme.audience-input delete',
       'acme.audience-memberships compact',
       'acme.suppressions compact',
-      'acme.deletions compact',
+      'acme.deletions compact,delete',
     ])
   })
 
@@ -164,5 +164,43 @@ describe('drift', () => {
     expect(drifts({ 'acme.events': { config: {} }, 'acme.dead-letter': { config: {} } })).toEqual([
       'error acme.dead-letter cleanup: has cleanup.policy delete, needs compact,delete',
     ])
+  })
+})
+
+describe('how long what was received may still be delivered', () => {
+  const days = (count: number): string => String(count * 24 * 3_600_000)
+  it.each<[string, Record<string, Record<string, string>>, number]>([
+    ['as created: a dead letter, then its copy on the events topic, each a segment longer', {}, 30 + 7 + 7 + 7],
+    ['dead letters kept longer', { 'acme.dead-letter': { 'retention.ms': days(90) } }, 90 + 7 + 14],
+    ['shorter: no less than the spec', { 'acme.dead-letter': { 'retention.ms': days(1) } }, 51],
+    ['segments of a month', { 'acme.events': { 'segment.ms': days(30) } }, 37 + 7 + 30],
+    ['retries kept longer than events', { 'acme.retry.30s': { 'retention.ms': days(20) } }, 37 + 27],
+    ['events kept for good', { 'acme.events': { 'retention.ms': '-1' } }, Number.POSITIVE_INFINITY],
+  ])('%s', (_name, over, expected) => {
+    const found = Object.entries(over).map(([name, config]) => ({ name, partitions: 1, replicationFactor: 1, config }))
+    expect(receivedLasts(topicNames('acme'), specsFor(3), found)).toBe(expected * 24 * 3_600_000)
+  })
+})
+
+describe('topics of copies take larger records than the events topic', () => {
+  it.each([
+    ['as they are created', {}, []],
+    [
+      'made by an earlier version',
+      { 'acme.dead-letter': config({ 'max.message.bytes': '1048588' }, 'acme.dead-letter') },
+      [
+        'note acme.dead-letter record_size: has max.message.bytes 1048588, needs 2097152: copies are longer than their records',
+      ],
+    ],
+    [
+      'and the events topic takes as much as they do',
+      { 'acme.events': config({ 'max.message.bytes': '5000000' }) },
+      ['acme.retry.10s', 'acme.retry.30s', 'acme.retry.1m', 'acme.retry.5m', 'acme.dead-letter'].map(
+        topic =>
+          `note ${topic} record_size: has max.message.bytes 2097152, needs 5065536: copies are longer than their records`,
+      ),
+    ],
+  ])('%s', (_, changes, expected) => {
+    expect(drifts(changes)).toEqual(expected)
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import avsc from 'avsc'
 import { syncId } from '../../../src/core/audience/sync.ts'
 import { rejectedRecord } from '../../../src/core/collector/rejected-record.ts'
-import { encodeMarks } from '../../../src/core/deletion/marks.ts'
+import { encodeMarks, MarkIndex } from '../../../src/core/deletion/marks.ts'
 import {
   deletionKey,
   deletionOutcomeKey,
@@ -12,8 +12,9 @@ import {
   encodeDeletionOutcome,
 } from '../../../src/core/deletion/status.ts'
 import { encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
-import { deadLetterRecord, retryRecord } from '../../../src/core/delivery/carried.ts'
+import { retryRecord } from '../../../src/core/delivery/carried.ts'
 import { parseDeadLetter } from '../../../src/core/delivery/dead-letter.ts'
+import { deadLetterRecord, truncatedDeadLetter } from '../../../src/core/delivery/dead-letter-record.ts'
 import { deadLetterReasons } from '../../../src/core/delivery/outcome.ts'
 import { wayBack } from '../../../src/core/delivery/replay.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
@@ -120,6 +121,7 @@ describe('headers are those that the code writes', () => {
     firstTrace: traceparent('a'),
   })
   const event = recordOf({ key: Buffer.from('u-17') })
+  const oversizedBatch = { firstOffset: 38, length: 5_242_880, bytes: Buffer.of(1) }
   const traced = { ...event, headers: { traceparent: traceparent('a'), tracestate: 'vendor=1' } }
 
   it('retry', () =>
@@ -133,11 +135,12 @@ describe('headers are those that the code writes', () => {
       ...deadLetterReasons.map(reason => deadLetterRecord(event, carried, reason)),
       deadLetterRecord({ ...event, key: null, value: null }, undefined, 'undecodable'),
       deadLetterRecord(event, undefined, 'invalid_message', 'missing_event'),
+      truncatedDeadLetter({ ...event, oversizedBatch }, undefined, 'undecodable'),
     ]))
 
   it('suppression', () => {
     const producer = new ScriptedProducer()
-    const writes = new MarkWrites({ producer, topic: 't', clock: new ManualClock(), held: () => undefined })
+    const writes = new MarkWrites({ producer, topic: 't', clock: new ManualClock(), index: new MarkIndex() })
     const mark = { source: undefined, deletedAt: start, isSuppressed: true }
     void writes.update('u-17', () => [mark])
     expectHeaders('suppression', producer.records('t'))

@@ -36,6 +36,7 @@ describe('configuration.md', () => {
       'topics',
       'registry',
       'collector',
+      'operator',
       'ops',
       'log',
       'network',

@@ -58,7 +58,7 @@ function completed(example: Mapping): Mapping {
 
 /** Every file that is named, with what it may hold. */
 function filesIn(value: unknown, key = ''): readonly string[] {
-  if (typeof value === 'string') return key.endsWith('File') ? [value] : []
+  if (typeof value === 'string') return /(^f|F)ile$/.test(key) ? [value] : []
   if (Array.isArray(value)) return value.flatMap(each => filesIn(each, key))
   return typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([name, each]) => filesIn(each, name))
@@ -71,11 +71,11 @@ async function problemsOf(example: Mapping): Promise<readonly string[]> {
   const folder = join(await configFolder(), 'config')
   const path = join(folder, 'hookline.yaml')
   await mkdir(folder)
-  if (typeof configuration['destinationsFrom'] === 'string')
-    await mkdir(join(folder, configuration['destinationsFrom']))
+  const from = [configuration['destinationsFrom'] ?? []].flat() as (string | { directory: string })[]
+  for (const each of from) await mkdir(join(folder, typeof each === 'string' ? each : each.directory))
   for (const [index, name] of filesIn(configuration).entries()) {
     await mkdir(dirname(join(folder, name)), { recursive: true })
-    await writeFile(join(folder, name), `secret-${index}\n`)
+    await writeFile(join(folder, name), name.endsWith('url') ? 'https://hooks.example.com' : `secret-${index}\n`)
   }
   const text = stringify(configuration)
   await writeFile(path, text)

@@ -55,6 +55,9 @@ describe('heartbeats', () => {
     const { harness, seen } = await started()
     harness.destinations = [destination('crm')]
     await harness.advance(5 * second)
+    // It waits for the configuration first.
+    harness.canary = undefined
+    await harness.advance(100 * second)
     expect(seen().lost).toEqual([['canaryLost{dead_lettered}', 1]])
   })
 

@@ -64,7 +64,7 @@ describe('the findings of a fleet', () => {
   const by = (process: string, id: string, moment: number): Seen => ({ id, process, at: moment })
   const once = [by('a', '0-0', 1_010), by('b', '1-1', 1_110), by('b', '0-12', 54_000), by('b', '1-13', 51_010)]
   const kill = { what: 'SIGKILL', name: 'a', at: 50_000 }
-  const limits = { duplicates: 'of_victims', recoveryMs: 10_000 } as const
+  const limits = { duplicates: 0, recoveryMs: 10_000, latestMs: 100_000 }
   const found = (seen: readonly Seen[], victim = kill): Findings =>
     findingsOf({ sent, seen }, limits, [suffered({ sent, seen }, victim)])
 
@@ -82,12 +82,12 @@ describe('the findings of a fleet', () => {
     [
       'a repeat of what another has done',
       [by('b', '1-1', 54_000)],
-      /^delivered again without a reason: 1 \(crm 1-1 by b .* later by b\)$/,
+      /^delivered again without a reason, limit 0: 1 \(crm 1-1 by b .* later by b\)$/,
     ],
     [
       'a repeat of what was done long before',
       [by('b', '0-0', 54_000)],
-      /^delivered again without a reason: 1 \(crm 0-0 by a .* later by b\)$/,
+      /^delivered again without a reason, limit 0: 1 \(crm 0-0 by a .* later by b\)$/,
     ],
   ])('say %s', (_name, more, failures) => {
     expect(found([...once, ...more]).failures).toEqual([expect.stringMatching(failures)])

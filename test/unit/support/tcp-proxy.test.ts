@@ -114,6 +114,19 @@ describe('a TCP proxy', () => {
     expect((await echo(idle, 'still here')).text).toBe('still here')
   })
 
+  it('held: nothing gets through, then all of it does, also what a side sent before it closed', async () => {
+    const heard = Promise.withResolvers<string>()
+    const proxy = await echoBehindProxy(bytes => heard.resolve(String(bytes)))
+    const socket = await client(proxy)
+    proxy.set({ kind: 'held' })
+    socket.write('late')
+    expect(await Promise.race([heard.promise, delay(200, 'silence')])).toBe('silence')
+    socket.destroy()
+    await once(socket, 'close')
+    proxy.set({ kind: 'open' })
+    expect(await heard.promise).toBe('late')
+  })
+
   it('answers-lost: requests get through, no answer comes, and what lost one is reset when it is mended', async () => {
     const requests = Promise.withResolvers<string>()
     const proxy = await echoBehindProxy(bytes => requests.resolve(String(bytes)))

@@ -60,7 +60,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $sasl := dict "mechanism" "scram-sha-512" "username" (include "hookline.fullname" .) "passwordFile" "../kafka/password" -}}
 {{- $_ := set $config "kafka" (merge (dict "sasl" $sasl "tls" (dict "caFile" "../kafka/ca.crt")) $config.kafka) -}}
 {{- end -}}
+{{- if include "hookline.hasOperator" . -}}
+{{- $_ := set $config "operator" (merge (dict "listen" "0.0.0.0:8090") $config.operator) -}}
+{{- end -}}
 {{- toYaml $config -}}
+{{- end -}}
+
+{{/* Whether the operator API listens: it does in the pods of the collector once it has a key. */}}
+{{- define "hookline.hasOperator" -}}
+{{- if and .Values.services.collector.enabled (dig "operator" "keys" list .Values.config) -}}yes{{- end -}}
 {{- end -}}
 
 {{/* Of what running processes do not take over: pods are rolled when this changes. */}}

@@ -2,8 +2,9 @@ import { refuseSchedule } from '../../delivery/schedule.ts'
 import { durationMs } from '../../units.ts'
 import { parseHostPort } from '../fields.ts'
 import { meaningAt } from '../json-schema.ts'
+import { defaultListen } from '../listeners.ts'
 import type { SettingsProblem } from '../problem.ts'
-import { defaultListen, delivery } from '../schema.ts'
+import { delivery } from '../schema.ts'
 import type { Rule } from './rule.ts'
 
 /** What time-out and window may be at most (A4.1, A7); stand in for a wrong one, so that the schedule is judged too. */
@@ -27,12 +28,29 @@ export const keptSchedule: Rule = config => {
 
 /** Two servers cannot listen at one place, nor one of them on all addresses with the other's port. */
 export const distinctListeners: Rule = config => {
-  const [collector, ops] = [config.collector?.listen, config.ops?.listen]
-  const [a, b] = [parseHostPort(collector ?? defaultListen.collector), parseHostPort(ops ?? defaultListen.ops)]
-  const wide = [a, b].some(place => place?.host === '0.0.0.0' || place?.host === '::')
-  if (a === undefined || b === undefined || a.port !== b.port || a.port === 0 || !(wide || a.host === b.host)) return []
-  const [path, first] = (ops === undefined ? ['collector', 'ops'] : ['ops', 'collector']).map(name => [name, 'listen'])
-  const both = collector !== undefined && ops !== undefined
-  const hint = 'give it another port'
-  return [{ path: path!, message: `is where ${first![0]} listens`, hint, ...(both && { first: first! }) }]
+  const given = (name: Listener): string | undefined => config[name]?.listen
+  const placeOf = (name: Listener): Place => parseHostPort(given(name) ?? defaultListen[name])
+  // Without a key the operator API does not listen.
+  const names: readonly Listener[] = [
+    'collector',
+    'ops',
+    ...(config.operator?.keys?.length ? (['operator'] as const) : []),
+  ]
+  const pairs = names.flatMap((name, index) => names.slice(0, index).map(other => [name, other] as const))
+  return pairs
+    .filter(([name, other]) => isSamePlace(placeOf(name), placeOf(other)))
+    .map(([name, other]) => {
+      const [at, first] = given(name) === undefined ? [other, name] : [name, other]
+      const both = given(name) !== undefined && given(other) !== undefined
+      const message = `is where ${first} listens`
+      return { path: [at, 'listen'], message, hint: 'give it another port', ...(both && { first: [first, 'listen'] }) }
+    })
+}
+
+type Listener = keyof typeof defaultListen
+type Place = ReturnType<typeof parseHostPort>
+
+function isSamePlace(a: Place, b: Place): boolean {
+  if (a === undefined || b === undefined || a.port !== b.port || a.port === 0) return false
+  return a.host === b.host || [a, b].some(({ host }) => host === '0.0.0.0' || host === '::')
 }

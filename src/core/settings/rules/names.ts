@@ -12,6 +12,10 @@ export const uniqueNames: Rule = config => [
   ...repeated(idsOf(config, 'sources'), 'is also the id of another source'),
   ...repeated(idsOf(config, 'destinations'), 'is also the id of another destination'),
   ...repeated(
+    (config.operator?.keys ?? []).map((key, index) => ({ path: ['operator', 'keys', index, 'name'], name: key?.name })),
+    'is also the name of another key',
+  ),
+  ...repeated(
     (config.audiences?.list ?? []).map((audience, index) => ({
       path: ['audiences', 'list', index, 'name'],
       name: audience?.name,
@@ -36,7 +40,7 @@ export const distinctProperties: Rule = config => {
     if (taken === undefined) first.set(property, { name, path })
     // The same name twice is told of by `uniqueNames`.
     if (taken === undefined || taken.name === name) return []
-    return [{ path, message: `becomes ${property}, as another audience's name does`, first: taken.path }]
+    return [{ path, message: "becomes the same property as another audience's name", first: taken.path }]
   })
 }
 
@@ -55,39 +59,55 @@ export const uniqueWebhookLabels: Rule = config =>
     return repeated([...made!, ...given!], 'is also the label of another webhook of this destination')
   })
 
-export const knownNames: Rule = config => [
-  ...(config.destinations ?? []).flatMap((destination, index) =>
-    references(config, 'sources', ['destinations', index, 'sources'], destination?.sources),
-  ),
-  ...(config.audiences?.list ?? []).flatMap((audience, index) =>
-    references(config, 'destinations', ['audiences', 'list', index, 'destinations'], audience?.destinations),
-  ),
-  // A single one has no place in a list.
-  ...references(config, 'destinations', [], [config.canary?.destination]).map(problem => ({
-    ...problem,
-    path: ['canary', 'destination'],
-  })),
-]
+export const knownNames: Rule = config => {
+  const [sources, destinations] = [knownIds(config, 'sources'), knownIds(config, 'destinations')]
+  return [
+    ...(config.destinations ?? []).flatMap((destination, index) =>
+      references(sources, ['destinations', index, 'sources'], destination?.sources),
+    ),
+    ...(config.audiences?.list ?? []).flatMap((audience, index) =>
+      references(destinations, ['audiences', 'list', index, 'destinations'], audience?.destinations),
+    ),
+    ...(typeof config.destinationsFrom === 'object' ? config.destinationsFrom : []).flatMap((directory, index) =>
+      references(sources, ['destinationsFrom', index, 'sources'], directory?.sources),
+    ),
+    // A single one has no place in a list.
+    ...references(destinations, [], [config.canary?.destination]).map(problem => ({
+      ...problem,
+      path: ['canary', 'destination'],
+    })),
+  ]
+}
+
+interface KnownIds {
+  readonly noun: 'source' | 'destination'
+  /** Undefined: an id is wrong itself, which is told already; what refers to it is not at fault. */
+  readonly ids: ReadonlySet<string> | undefined
+}
+
+function knownIds(config: WellFormed, list: List): KnownIds {
+  const names = idsOf(config, list).map(({ name }) => name)
+  const isWhole = config[list] !== undefined && !names.includes(undefined)
+  return {
+    noun: list === 'sources' ? 'source' : 'destination',
+    ids: isWhole ? new Set(names.filter(name => name !== undefined)) : undefined,
+  }
+}
 
 function references(
-  config: WellFormed,
-  list: List,
+  { noun, ids }: KnownIds,
   path: Path,
   names: readonly (string | undefined)[] = [],
 ): readonly SettingsProblem[] {
-  const ids = idsOf(config, list).map(entry => entry.name)
   const entries = names.map((name, index) => ({ path: [...path, index], name }))
-  const twice = repeated(entries, 'stands twice')
-  // An id that is wrong itself is told of already; who refers to it is not at fault.
-  if (ids.includes(undefined) || config[list] === undefined) return twice
-  const known = ids.filter(id => id !== undefined)
-  const unknown = entries.filter(entry => entry.name !== undefined && !known.includes(entry.name))
+  const unknown = entries.filter(({ name }) => name !== undefined && ids?.has(name) === false)
   return [
-    ...twice,
+    ...repeated(entries, 'stands twice'),
     ...unknown.map(entry => ({
       path: entry.path,
-      message: `no ${list === 'sources' ? 'source' : 'destination'} has this id`,
-      hint: adviceOnName(entry.name, known),
+      message: `no ${noun} has this id`,
+      // Not which ones there are: a slip in the form makes ids of other values too.
+      hint: adviceOnName(entry.name, [...(ids ?? [])], `give the id of a ${noun} that is configured`),
     })),
   ]
 }

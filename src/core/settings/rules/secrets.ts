@@ -1,4 +1,4 @@
-import { keyFits, namedFiles, refuseContent, secretIn } from '../files.ts'
+import { keyFits, namedFiles, refuseContent, secretFrom } from '../files.ts'
 import { type Path, type SettingsProblem, valueAt } from '../problem.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'
 
@@ -19,6 +19,12 @@ function secretPlaces(config: WellFormed): readonly (readonly [parent: Path, key
     [['collector'], 'operatorKey', 'optional'],
     ...(config.sources ?? []).map((_, index) => [['sources', index], 'writeKey', 'required'] as const),
     ...(config.destinations ?? []).map((_, index) => [['destinations', index], 'sharedSecret', 'optional'] as const),
+    ...(config.destinations ?? []).flatMap((destination, index) =>
+      (destination?.webhooks ?? []).map(
+        (_, position) => [['destinations', index, 'webhooks', position], 'url', 'required'] as const,
+      ),
+    ),
+    ...(config.operator?.keys ?? []).map((_, index) => [['operator', 'keys', index], 'key', 'required'] as const),
   ]
 }
 
@@ -43,7 +49,8 @@ export const readableFiles: Rule = (config, files) =>
     const refusal = refuseContent(files.get(name), holds)
     return refusal === undefined
       ? []
-      : [{ path, message: `${JSON.stringify(name)} ${refusal.message}`, hint: refusal.hint }]
+      : // Not its name: a secret may stand where the name of its file is meant.
+        [{ path, message: `names a file that ${refusal.message}`, hint: refusal.hint }]
   })
 
 /** A client's certificate and its key come together and fit. */
@@ -63,13 +70,34 @@ export const clientCertificate: Rule = (config, files) => {
 /** Two sources with one key could not be told apart. */
 export const uniqueWriteKeys: Rule = (config, files): readonly SettingsProblem[] =>
   repeated(
-    (config.sources ?? []).map((source, index) => {
-      const content = source?.writeKeyFile === undefined ? undefined : files.get(source.writeKeyFile)
-      const inFile = content?.kind === 'read' ? secretIn(content.text) || undefined : undefined
-      return {
-        path: ['sources', index, source?.writeKey === undefined ? 'writeKeyFile' : 'writeKey'],
-        name: source?.writeKey ?? inFile,
-      }
+    (config.sources ?? []).flatMap((source, index) => [
+      ...keysAtPath(['sources', index, 'writeKey'], source?.writeKey, key => key),
+      ...keysAtPath(['sources', index, 'writeKeyFile'], source?.writeKeyFile, name => secretFrom(name, files)),
+    ]),
+    'is a write key that stands here already',
+  )
+
+/** Each of one value or a list of them, with where it stands. */
+function keysAtPath(
+  path: Path,
+  given: string | readonly (string | undefined)[] | undefined,
+  keyOf: (text: string) => string | undefined,
+): readonly { readonly path: Path; readonly name: string | undefined }[] {
+  const entry = (at: Path, text: string | undefined) => ({
+    path: at,
+    name: text === undefined ? undefined : keyOf(text),
+  })
+  return typeof given === 'object' ? given.map((text, place) => entry([...path, place], text)) : [entry(path, given)]
+}
+
+/** The audit log names who changed something by the key. Both keys of one entry may be equal: a rotation begins so. */
+export const uniqueOperatorKeys: Rule = (config, files): readonly SettingsProblem[] =>
+  repeated(
+    (config.operator?.keys ?? []).flatMap((entry, index) => {
+      const own = [entry?.key].flat()
+      const inFiles = [entry?.keyFile].flat().map(name => name && secretFrom(name, files))
+      const path: Path = ['operator', 'keys', index, entry?.key === undefined ? 'keyFile' : 'key']
+      return [...new Set([...own, ...inFiles])].map(name => ({ path, name }))
     }),
-    'is also the write key of another source',
+    'is also the key of another entry',
   )

@@ -1,22 +1,29 @@
 import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../../delivery/address.ts'
 import { refuseHeader, refuseHeaders } from '../../delivery/request.ts'
+import { type FileContents, secretFrom } from '../files.ts'
 import type { Objection, Path, SettingsProblem } from '../problem.ts'
-import { parseUrl, portOf, urlIdentity } from '../url.ts'
+import { parseUrl, portOf, refuseUrl, urlIdentity } from '../url.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'
 
-/** Every URL that has the right form, by destination. */
-function targetsOf(config: WellFormed): readonly (readonly { path: Path; url: URL }[])[] {
-  return (config.destinations ?? []).map((destination, index) =>
-    (destination?.webhooks ?? []).flatMap((webhook, position) => {
-      const url = webhook?.url === undefined ? undefined : parseUrl(webhook.url)
-      return url === undefined ? [] : [{ path: ['destinations', index, 'webhooks', position, 'url'], url }]
-    }),
-  )
+interface Target {
+  readonly path: Path
+  readonly url: URL
 }
 
+/** Every URL that has the right form, by destination. */
+const targetsOf = (config: WellFormed, files: FileContents): readonly (readonly Target[])[] =>
+  (config.destinations ?? []).map((destination, index) =>
+    (destination?.webhooks ?? []).flatMap((webhook, position): readonly Target[] => {
+      const text = webhook?.url ?? secretFrom(webhook?.urlFile, files)
+      const url = text === undefined || refuseUrl(text) !== undefined ? undefined : parseUrl(text)
+      const key = webhook?.url === undefined ? 'urlFile' : 'url'
+      return url === undefined ? [] : [{ path: ['destinations', index, 'webhooks', position, key], url }]
+    }),
+  )
+
 /** One endpoint called twice would get everything twice. */
-export const uniqueUrls: Rule = config =>
-  targetsOf(config).flatMap(targets =>
+export const uniqueUrls: Rule = (config, files) =>
+  targetsOf(config, files).flatMap(targets =>
     repeated(
       targets.map(({ path, url }) => ({ path, name: urlIdentity(url) })),
       'is also the URL of another webhook of this destination',
@@ -24,11 +31,11 @@ export const uniqueUrls: Rule = config =>
   )
 
 /** What a call would refuse later is refused now: literal addresses and ports. Names are judged when they are dialled. */
-export const allowedTargets: Rule = config => {
+export const allowedTargets: Rule = (config, files) => {
   const { allow = [], ports } = config.network ?? {}
   const blocks = allow.flatMap(text => (text === undefined ? [] : (parseCidr(text) ?? [])))
   const open = ports?.filter(port => port !== undefined)
-  return targetsOf(config)
+  return targetsOf(config, files)
     .flat()
     .flatMap(({ path, url }): readonly SettingsProblem[] => {
       const address = literalAddress(url)
@@ -42,12 +49,16 @@ export const allowedTargets: Rule = config => {
     })
 }
 
-export const allowedHeaders: Rule = config =>
+export const allowedHeaders: Rule = (config, files) =>
   (config.destinations ?? []).flatMap((destination, index) =>
     (destination?.webhooks ?? []).flatMap((webhook, position) =>
       headerProblems(
         ['destinations', index, 'webhooks', position, 'headers'],
-        webhook?.headers ?? {},
+        Object.entries(webhook?.headers ?? {}).flatMap(([name, value]) => {
+          // What cannot be read is told by `readableFiles`.
+          const text = typeof value === 'object' ? secretFrom(value.file, files) : value
+          return text === undefined ? [] : [[name, text] as const]
+        }),
         webhook?.traceHeaders,
       ),
     ),
@@ -55,12 +66,9 @@ export const allowedHeaders: Rule = config =>
 
 function headerProblems(
   path: Path,
-  headers: Readonly<Record<string, string | undefined>>,
+  given: readonly (readonly [name: string, value: string])[],
   tellsTrace = false,
 ): readonly SettingsProblem[] {
-  const given = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
-  )
   const single = given.flatMap(([name, value]): readonly SettingsProblem[] => {
     const refusal = refuseHeader(name, value) ?? (tellsTrace ? refuseBesideTrace(name) : undefined)
     return refusal === undefined ? [] : [{ path: [...path, name], at: 'key', ...refusal }]

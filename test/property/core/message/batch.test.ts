@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { mostElements, readBatch, takeBatch } from '../../../../src/core/message/batch.ts'
-import { cutBatch } from '../../../../src/core/message/cut.ts'
+import { mostElements, readBatch } from '../../../../src/core/message/batch.ts'
+import { cutJson } from '../../../../src/core/message/cut.ts'
 import { parseJson } from '../../../../src/core/message/json.ts'
 import { type Message, rejectionCodes } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
 import { refusalStatus } from '../../../../src/core/tracking-api.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { normaliseAll, receivedAt } from '../../../support/batches.ts'
 import { jsonText } from './json-text.ts'
 
-const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
 const newId = (): string => 'new'
 
 /** What must become of one element, by the plainest of means. */
@@ -71,7 +70,7 @@ describe('a batch', () => {
       fc.property(elements, frame, (texts, around) => {
         const batch = readBatch(around(`[${texts}]`), undefined)
         if (batch.kind === 'refused') throw new Error(batch.message)
-        const { messages, rejected } = takeBatch(batch, receivedAt, newId)
+        const { messages, rejected } = normaliseAll(batch, newId)
         const expected = texts.map(alone)
         expect(messages).toEqual(expected.filter(outcome => typeof outcome !== 'string'))
         expect(rejected.map(({ index, code }) => [index, code])).toEqual(
@@ -86,19 +85,19 @@ describe('a batch', () => {
   })
 })
 
-describe('cutBatch', () => {
+describe('cutJson', () => {
   it('cuts what is JSON where a parser would', () => {
     fc.assert(
       fc.property(fc.array(jsonText.value), frame, jsonText.value, (texts, around, list) => {
-        const cut = cutBatch(around(`[${texts}]`), { list: 'batch', members: ['y'], most: 1_000 })
-        if (cut.kind !== 'cut') throw new Error(cut.kind)
+        const cut = cutJson(around(`[${texts}]`), { list: 'batch', members: ['y'], most: 1_000 })
+        if (cut.kind !== 'list') throw new Error(cut.kind)
         const text = around(`[${texts}]`)
         const parsed = texts.map((_, index) => text.slice(cut.elements[2 * index], cut.elements[2 * index + 1]))
         expect(parsed.map(part => JSON.parse(part))).toEqual(texts.map(part => JSON.parse(part)))
         // A value that is a list itself, or none.
-        const other = cutBatch(list, { list: 'batch', members: [], most: 1_000 })
+        const other = cutJson(list, { list: 'batch', members: [], most: 1_000 })
         const value: unknown = JSON.parse(list)
-        expect(other.kind === 'cut' && other.elements.length / 2).toBe(Array.isArray(value) && value.length)
+        expect(other.kind === 'list' && other.elements.length / 2).toBe(Array.isArray(value) && value.length)
       }),
       { numRuns: 2_000 },
     )
@@ -175,8 +174,10 @@ describe('whatever comes', () => {
           return
         }
         seen[isJson(body) ? 'whole' : 'salvaged'] += 1
-        const { elements: given, sentAt, batchContext, batchIntegrations } = batch
-        const { messages, rejected } = takeBatch(batch, receivedAt, newId)
+        const { elements: given, sentAt, context, integrations } = batch
+        const batchContext = context && JSON.parse(context)
+        const batchIntegrations = integrations && JSON.parse(integrations)
+        const { messages, rejected } = normaliseAll(batch, newId)
         if (given.size > mostElements || messages.length + rejected.length !== given.size)
           throw new Error('the count is wrong')
         const refusedAt = new Set(rejected.map(({ index }) => index))

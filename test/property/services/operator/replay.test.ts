@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { originalOf, parseCarried } from '../../../../src/core/delivery/carried.ts'
+import { parseCarried } from '../../../../src/core/delivery/carried.ts'
 import { type DeadLetterFilter, matches, parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
+import { originalOf } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { firstStood, takenBack } from '../../../../src/core/delivery/replay.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/replays.ts'
@@ -12,8 +13,8 @@ const isEvent = (key: string): boolean => key.startsWith('-/')
 /** The key of the dead letter that a copy was made of. */
 function keyOf(copy: LogRecord): string {
   const carried = parseCarried(copy.headers)
-  const { topic, partition, offset } = carried?.origin ?? firstStood(copy)
-  return `${carried?.destination ?? '-'}/${topic}/${partition}/${offset}/${(carried?.round ?? 1) - 1}`
+  const { topic, partition, offset, timestamp } = carried?.origin ?? firstStood(copy)
+  return `${carried?.destination ?? '-'}/${topic}/${partition}/${offset}/${timestamp}/${(carried?.round ?? 1) - 1}`
 }
 
 const copiesIn = ({ shelf }: ReplayHarness): readonly LogRecord[] => [

@@ -1,5 +1,5 @@
 import { backlogLimits, dueSoonMs } from '../../../../src/core/delivery/backlog.ts'
-import { parseDoneAhead } from '../../../../src/core/delivery/done-ahead.ts'
+import { parseCommit } from '../../../../src/core/delivery/commit-state.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import type { Fetch } from '../../../support/one-partition.ts'
 
@@ -108,7 +108,7 @@ export class ShardOracle {
     this.#isAssigned = true
     this.#taken = []
     this.#done = new Set()
-    this.#doneBefore = parseDoneAhead(offset, metadata)
+    this.#doneBefore = parseCommit(offset, metadata).done
     this.#fetched = offset
     this.#received = offset
     this.#isAtLimit = false

@@ -22,9 +22,13 @@ beforeAll(async () => {
     'secrets/user': 'hookline\r\n',
     'secrets/password': ' with spaces \n\n',
     'secrets/operator': 'operator-key',
+    ...{ 'secrets/ada': 'key-of-ada\n', 'secrets/ada-new': 'new-key-of-ada\n' },
     'secrets/web': 'web-key\n',
+    'secrets/token': 'Bearer crm-token\n',
+    'secrets/url': 'https://hooks.example.com/crm-path?key=crm-query\n',
     'secrets/new': 'new-secret\n',
     'secrets/old': 'schlüssel\n',
+    'destinations.d/secrets/new': 'new-secret\n',
   })
   await cp(new URL('../../../fixtures/config/accepted', import.meta.url), folder, { recursive: true })
 })
@@ -54,14 +58,14 @@ describe('a configuration that is fine', () => {
     expect(settings).toEqual({
       kafka: { brokers: ['kafka:9092'], clientId: 'hookline', tls: undefined, sasl: undefined },
       topics: { prefix: 'hookline', partitions: 12, replicationFactor: 3 },
-      registry: { url: 'http://registry:8081', auth: undefined },
+      registry: { url: 'http://registry:8081', auth: undefined, ca: undefined },
       collector: {
         listen: { host: '0.0.0.0', port: 8080 },
         operatorKey: undefined,
-        maxBodyBytes: 4_194_304,
-        ratePerSource: undefined,
+        ...{ maxBodyBytes: 4_194_304, connectionsPerAddress: 2_500, ratePerSource: undefined },
+        ...{ clientAddressHeader: undefined, bodyBytesPerAddress: undefined },
       },
-      ops: { listen: { host: '0.0.0.0', port: 9464 } },
+      ...{ operator: { keys: [] }, operatorListen: undefined, ops: { listen: { host: '0.0.0.0', port: 9464 } } },
       log: { level: 'info' },
       network: { allow: [], ports: undefined, ca: undefined },
       delivery: {
@@ -76,7 +80,7 @@ describe('a configuration that is fine', () => {
         attemptsTopic: false,
       },
       payload: { userAgent: 'Hookline', messageIdHeader: true, anonymousId: 'fallback', standardWebhooks: false },
-      sources: [{ id: 'web', writeKey: secret('web-key') }],
+      sources: [{ id: 'web', writeKeys: [secret('web-key')] }],
       destinations: [
         {
           id: 'crm',
@@ -84,6 +88,7 @@ describe('a configuration that is fine', () => {
           paused: false,
           sources: ['web'],
           secrets: [],
+          policy: {},
           // printf %s https://crm.example.com/hooks | sha256sum
           webhooks: [
             { label: '0', url: 'https://crm.example.com/hooks', urlHash: '49dc19e4', headers: {}, traceHeaders: false },
@@ -107,19 +112,20 @@ describe('a configuration that is fine', () => {
       tls: { ca, cert: client.cert, key: secret(client.key) },
       sasl: { mechanism: 'scram-sha-512', ...account },
     })
-    expect(settings.registry).toEqual({ url: 'https://registry.example.com/apis/ccompat/v7', auth: account })
+    expect(settings.registry).toEqual({ url: 'https://registry.example.com/apis/ccompat/v7', auth: account, ca })
     expect(settings.collector).toEqual({
       listen: { host: '::', port: 8000 },
       operatorKey: secret('operator-key'),
-      maxBodyBytes: 1_048_576,
-      ratePerSource: 1_000,
+      ...{ maxBodyBytes: 1_048_576, ratePerSource: 1_000 },
+      ...{ clientAddressHeader: 'X-Forwarded-For', connectionsPerAddress: 5_000, bodyBytesPerAddress: 8_388_608 },
     })
+    expect(settings.operator.keys[0]?.secrets).toEqual([secret('new-key-of-ada'), secret('key-of-ada')])
     expect(settings.network).toEqual({ allow: ['10.0.0.0/8', 'fd00::/8'], ports: [443, 8443], ca })
-    expect(settings.delivery).toMatchObject({ timeout: 2_500, schedule: [10_000, 10_000, 90_000], ordering: 'none' })
-    expect(settings.delivery.transport).toBe('undici')
+    const { schedule, timeout, transport, ordering } = settings.delivery
+    expect([schedule, timeout, transport, ordering]).toEqual([[10_000, 10_000, 90_000], 2_500, 'undici', 'none'])
     expect(settings.traces).toEqual({ endpoint: 'http://traces:4318', sample: 0.25 })
     expect(settings.payload).toMatchObject({ userAgent: 'Acme', messageIdHeader: false, anonymousId: 'always' })
-    expect(settings.sources.map(({ writeKey }) => writeKey)).toEqual([secret('web-key'), secret('app-key')])
+    expect(settings.sources.map(({ writeKeys }) => writeKeys)).toEqual([[secret('web-key')], [secret('app-key')]])
     expect(settings.destinations.slice(0, 2)).toMatchObject([
       {
         ...{ id: 'crm', enabled: true, paused: true, sources: ['web', 'app.v2'] },
@@ -139,7 +145,7 @@ describe('a configuration that is fine', () => {
     expect(files).toContain('secrets/old')
   })
 
-  it('takes one destination from each visible file of destinationsFrom, by name, relative names as everywhere', async () => {
+  it('takes one destination from each visible file of destinationsFrom, by name, with files below that directory', async () => {
     const { settings, files } = await load('full.yaml')
     expect(settings.destinations.map(({ id }) => id)).toEqual(['crm', 'warehouse', 'billing', 'erp'])
     expect(settings.destinations[3]?.secrets).toEqual([secret('new-secret')])
@@ -147,6 +153,7 @@ describe('a configuration that is fine', () => {
       'destinations.d',
       'destinations.d/10-billing.json',
       'destinations.d/20-erp.yml',
+      'destinations.d/secrets/new',
     ])
   })
 
@@ -193,12 +200,50 @@ describe('the environment', () => {
     expect(settings.topics).toEqual({ prefix: 'hookline', partitions: 6, replicationFactor: 1 })
     expect(settings.payload.messageIdHeader).toBe(false)
     expect(settings.traces).toEqual({ endpoint: undefined, sample: 0.5 })
-    expect(settings.sources[0]?.writeKey).toEqual(secret('123'))
+    expect(settings.sources[0]?.writeKeys).toEqual([secret('123')])
     expect(settings.destinations[0]).toMatchObject({ paused: true, secrets: [secret('fallback')] })
     expect(settings.destinations[0]?.webhooks[0]?.headers).toEqual({
       'X-Literal': `\${SECRET} $ $$ {SECRET}`,
       'X-Lines': 'registry registry',
     })
+  })
+})
+
+describe('credentials in files', () => {
+  const more = `
+sources: [{ id: web, writeKey: [first-key, web-key, third-key] }, { id: app, writeKeyFile: [secrets/new, secrets/old] }]
+destinations:
+  - id: crm
+    sources: [web]
+    policy: { standardWebhooks: true }
+    webhooks: [{ urlFile: secrets/url, headers: { Authorization: { file: secrets/token }, X-Name: plain } }]
+`
+  const text = `kafka: { brokers: [a:9092] }\nregistry: { url: http://registry:8081 }${more}`
+
+  it('are header values, URLs and up to three write keys', async () => {
+    await writeFile(join(folder, 'credentials.yaml'), text)
+    const { settings } = await load('credentials.yaml')
+    expect(settings.sources.map(({ writeKeys }) => writeKeys)).toEqual([
+      [secret('first-key'), secret('web-key'), secret('third-key')],
+      [secret('new-secret'), secret('schlüssel')],
+    ])
+    expect(settings.destinations[0]).toMatchObject({
+      policy: { standardWebhooks: true },
+      webhooks: [
+        {
+          url: secret('https://hooks.example.com/crm-path?key=crm-query'),
+          headers: { Authorization: secret('Bearer crm-token'), 'X-Name': 'plain' },
+        },
+      ],
+    })
+  })
+
+  it('are never printed', async () => {
+    await writeFile(join(folder, 'credentials.yaml'), text)
+    const result = await loadConfigFile(join(folder, 'credentials.yaml'), {})
+    expect(`${JSON.stringify(result)}${inspect(result, { depth: 9 })}`).not.toMatch(
+      /first-key|web-key|third-key|new-secret|schlüssel|crm-token|crm-path|crm-query/,
+    )
   })
 })
 

@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path'
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file.ts'
 import { configFolder } from '../../../support/config-folder.ts'
 
@@ -9,14 +9,14 @@ sources: [{ id: web, writeKey: web-key }]
 destinations: [{ id: crm, sources: [web], webhooks: [{ url: https://crm.example }] }]
 destinationsFrom: more/
 `
-const keys = 'id, enabled, paused, sources, sharedSecret, sharedSecretFile, webhooks'
+const keys = 'id, enabled, paused, sources, sharedSecret, sharedSecretFile, policy, webhooks'
 const misnamed = '(make it, or mend its name: names are relative to the configuration file)'
 const webhooks = 'webhooks: [{ url: https://a.example }]\n'
 
 async function refusalOf(files: Record<string, string>): Promise<readonly string[]> {
   const folder = await configFolder(files)
   const result = await loadConfigFile(join(folder, 'hookline.yaml'), {})
-  if (result.kind === 'loaded') return ['loaded']
+  if (result.problems.length === 0) return ['loaded']
   return result.problems.map(problem => formatProblem(problem).replaceAll(`${folder}/`, ''))
 }
 
@@ -35,17 +35,17 @@ it.each<[string, Record<string, string>, string[]]>([
   [
     'a device, which could be read for ever',
     { 'hookline.yaml': main.replace('more/', 'more\nnetwork: { caFile: /dev/zero }'), 'more/README': '' },
-    ['hookline.yaml:6:20: network.caFile: "/dev/zero" is no regular file (name one that is)'],
+    ['hookline.yaml:6:20: network.caFile: names a file that is no regular file (name one that is)'],
   ],
   [
     'no directory of that name',
     { 'hookline.yaml': main },
-    [`hookline.yaml:5:19: destinationsFrom: "more/" does not exist ${misnamed}`],
+    [`hookline.yaml:5:19: destinationsFrom: names a path that does not exist ${misnamed}`],
   ],
   [
     'a file in its place',
     { 'hookline.yaml': main, more: '' },
-    [`hookline.yaml:5:19: destinationsFrom: "more/" is not a directory ${misnamed}`],
+    [`hookline.yaml:5:19: destinationsFrom: names a path that is not a directory ${misnamed}`],
   ],
   ['an empty directory', { 'hookline.yaml': main, 'more/README': '' }, ['loaded']],
   [
@@ -77,9 +77,9 @@ it.each<[string, Record<string, string>, string[]]>([
     },
     [
       'hookline.yaml:4:37: destinations[0].sources[0]: no source has this id (did you mean web?)',
-      'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (full URL with http:// or https://, without credentials)',
+      'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (full URL with http:// or https://, without credentials; or `urlFile`)',
       `more/a.yaml:4:1: headers: unknown key (possible: ${keys})`,
-      `more/b.json:1:54: sharedSecretFile: "nowhere" does not exist ${misnamed}`,
+      `more/b.json:1:54: sharedSecretFile: names a file that does not exist ${misnamed}`,
       'more/b.json:1:77: webhooks: must have at least one entry (one to five; a delivery is done when any of them succeeds)',
       'more/c.yml:1:6: id: is no valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (begin what belongs together at the same column)',
     ],
@@ -98,19 +98,61 @@ it.each<[string, Record<string, string>, string[]]>([
     ],
   ],
   [
-    'an environment variable in it that is not set',
+    'an environment variable in it',
     { 'hookline.yaml': main, 'more/a.yaml': `id: a\nsources: [web]\nenabled: \${MISSING}\n${webhooks}` },
     [
-      `more/a.yaml:3:10: enabled: MISSING is not set in the environment (set it or give a default: \${MISSING:-default})`,
+      `more/a.yaml:3:10: enabled: takes nothing from the environment: in a file of destinationsFrom \${…} is not possible (write the value, or name a file below this directory; a literal \${ is written $\${)`,
     ],
   ],
 ])('%s', async (_, files, refused) => {
   expect(await refusalOf(files)).toEqual(refused)
 })
 
+describe.each(['linux'])('on %s', platform => {
+  const onIt = process.platform === platform ? it : it.skip
+  // Both are regular files for `stat`, of no size; the first one ends, and `/proc/kmsg` never does.
+  onIt.each(['/proc/self/status', '/proc/kmsg'])('refuses %s in place of a file, without waiting', async name => {
+    const files = { 'hookline.yaml': `${main}collector: { operatorKeyFile: ${name} }\n`, 'more/README': '' }
+    expect(await refusalOf(files)).toEqual([
+      expect.stringMatching(/collector\.operatorKeyFile: names a file that (holds more|is no regular|may not be read)/),
+    ])
+  })
+})
+
+describe('a huge configuration', () => {
+  const destinations = (webhook: string): string =>
+    `destinations:\n${Array.from({ length: 20_000 }, (_, n) => ` - { id: d${n}, sources: [web], ${webhook} }`).join('\n')}`
+  const own = main.replace(/^destinations.*\n/gm, '')
+
+  it('of 300,000 keys is refused at the first key that is too many', async () => {
+    const text = `${own}collector:\n${Array.from({ length: 300_000 }, (_, n) => `  key${n}: 1`).join('\n')}`
+    expect(await refusalOf({ 'hookline.yaml': text })).toEqual([
+      'hookline.yaml:1005:3: collector: is or holds a mapping of more than 1000 keys (nothing here is: is it the right file?)',
+    ])
+  })
+
+  it('of 100,000 documents is refused at the second one', async () => {
+    expect(await refusalOf({ 'hookline.yaml': `${own}${'---\na: 1\n'.repeat(100_000)}` })).toEqual([
+      expect.stringContaining('a second document begins here'),
+    ])
+  })
+
+  it('of 20,000 destinations is loaded', async () => {
+    const text = `${own}${destinations('webhooks: [{ url: https://a.example }]')}`
+    expect(await refusalOf({ 'hookline.yaml': text })).toEqual(['loaded'])
+  }, 60_000)
+
+  it('with 20,000 mistakes tells the first hundred and how many follow', async () => {
+    const text = `${own}${destinations('webhooks: [{ url: ftp://a.example }]')}`
+    const refusal = await refusalOf({ 'hookline.yaml': text })
+    expect(refusal).toHaveLength(101)
+    expect(refusal.at(-1)).toContain('the file: 19900 more problems follow (mend those above first)')
+  }, 60_000)
+})
+
 it('names files as the configuration was named', async () => {
   const folder = await configFolder({ 'hookline.yaml': main, 'more/a.yaml': 'id: 7\n' })
   const given = relative(process.cwd(), folder)
   const result = await loadConfigFile(join(given, 'hookline.yaml'), {})
-  expect(result.kind === 'refused' && result.problems[0]?.file).toBe(join(given, 'more/a.yaml'))
+  expect(result.problems[0]?.file).toBe(join(given, 'more/a.yaml'))
 })

@@ -17,6 +17,8 @@ beforeAll(async () => {
     secret: 'web-key\n',
     empty: '',
     newline: '\n',
+    lines: 'one\ntwo\n',
+    'private-url': 'http://10.0.0.1/s3cret',
     latin1: Uint8Array.of(0xe9, 0xe8),
     'ca.pem': authority.cert,
     'half.pem': `${authority.cert}${broken}`,

@@ -44,7 +44,7 @@ async function watched(files: Record<string, string> = {}) {
   return {
     ...{ folder, path, seen, clock, watch, loaded },
     settings: () => settings,
-    writeKey: () => settings.sources[0]?.writeKey.reveal(),
+    writeKey: () => settings.sources[0]?.writeKeys[0]?.reveal(),
     write: (name: string, content: string) => writeFile(join(folder, name), content),
     /** What two looks tell: a change is taken up at the second one that sees it. */
     async look() {
@@ -225,7 +225,7 @@ describe('a bad file', () => {
     const { write, folder, look, writeKey } = await watched()
     await rm(join(folder, 'secrets/web'))
     expect(await look()).toEqual([
-      expect.stringContaining('hookline.yaml:4:36: sources[0].writeKeyFile: "secrets/web" does not exist ('),
+      expect.stringContaining('hookline.yaml:4:36: sources[0].writeKeyFile: names a file that does not exist ('),
     ])
     await write('secrets/web', 'second')
     expect(await look()).toEqual(['live sources restart '])

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
+import type { HttpLimits } from '../../../../src/adapters/http/limits.ts'
 import { createOpsServer, type OpsServer } from '../../../../src/adapters/http/ops.ts'
 import { createMetrics } from '../../../../src/adapters/metrics.ts'
 import type { Check, Health } from '../../../../src/core/health.ts'
 import { metricSpecs } from '../../../../src/core/metrics.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { connect } from '../../../support/wire.ts'
 
 let server: OpsServer | undefined
 afterEach(async () => {
@@ -11,15 +14,16 @@ afterEach(async () => {
 
 const check = (name: string, ok: boolean): Check => ({ name, ok, detail: `${name} was looked at` })
 
-async function serve(health: Health) {
+async function serve(health: Health, limits: Partial<HttpLimits> = {}) {
   const { metrics, ...exposition } = createMetrics()
-  server = createOpsServer({ listen: { host: '127.0.0.1', port: 0 }, health: () => health, metrics: exposition })
+  const listen = { host: '127.0.0.1', port: 0 }
+  server = createOpsServer({ listen, health: () => health, metrics: exposition, limits })
   const url = await server.start()
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const response = await fetch(url + path, { headers })
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
   }
-  return { get, metrics, exposition }
+  return { url, get, metrics, exposition }
 }
 
 describe('ops server', () => {
@@ -75,5 +79,38 @@ describe('ops server', () => {
   it('knows no other path', async () => {
     const { get } = await serve({ live: [], ready: [] })
     expect((await get('/metric')).status).toBe(404)
+  })
+})
+
+describe('connections of the ops server', () => {
+  const quick = { headTimeout: durationMs(50), requestTimeout: durationMs(50), checkEvery: durationMs(10) }
+  const well: Health = { live: [check('a', true)], ready: [] }
+
+  it.each([
+    ['a silent connection', ''],
+    ['half a head', 'GET /livez HTTP/1.1\r\nHost: '],
+  ])('%s is closed after the time-out of a head', async (_, sent) => {
+    const { url } = await serve(well, quick)
+    const wire = await connect(url)
+    await wire.send(sent)
+    await wire.closed
+    wire.reset()
+  })
+
+  it('an idle connection is closed after its time', async () => {
+    const { url } = await serve(well, { keepAlive: durationMs(20) })
+    const wire = await connect(url)
+    await wire.send('GET /livez HTTP/1.1\r\nHost: ops\r\n\r\n')
+    expect(await wire.answer('GET')).toMatchObject({ status: 200 })
+    await wire.closed
+    wire.reset()
+  })
+
+  it('a probe is answered while silent connections are at the limit: the oldest is closed', async () => {
+    const { url, get } = await serve(well, { connections: 3 })
+    const silent = [await connect(url), await connect(url), await connect(url)]
+    expect(await get('/livez')).toMatchObject({ status: 200 })
+    await silent[0]?.closed
+    for (const wire of silent) wire.reset()
   })
 })

@@ -35,7 +35,7 @@ const document = openApiDocument() as Document
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.values(methods).map(operation => ({ path, operation, isOperators: operation.tags.includes('operators') })),
 )
-const ofOperators = ['unknown_source', 'invalid_operator_key', 'unknown_audience']
+const ofOperators = ['unknown_source', 'invalid_operator_key', 'forbidden', 'unknown_audience']
 
 describe.each(['tracking', 'operators'] as const)('docs/reference: the page of the %s API', page => {
   it('has the paths of the OpenAPI document, and no others', () => {

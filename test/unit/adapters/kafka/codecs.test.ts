@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import snappy from 'snappyjs'
-import { lz4Codec, snappyCodec, zstdCodec } from '../../../../src/adapters/kafka/codecs.ts'
+import {
+  gzipCodec,
+  isOversized,
+  lz4Codec,
+  maxUnpackedBytes,
+  snappyCodec,
+  zstdCodec,
+} from '../../../../src/adapters/kafka/codecs.ts'
 import { KafkaError } from '../../../../src/adapters/kafka/errors.ts'
 import { loadKafkajs } from '../../../../src/adapters/kafka/library.ts'
 
-const codecs = { snappy: snappyCodec, lz4: lz4Codec, zstd: zstdCodec }
+const codecs = { gzip: gzipCodec, snappy: snappyCodec, lz4: lz4Codec, zstd: zstdCodec }
 const contents = {
   nothing: Buffer.alloc(0),
   'one byte': Buffer.from('x'),
@@ -23,6 +30,20 @@ describe.each(Object.entries(codecs))('%s', (_, codec) => {
 
   it('makes text smaller', async () => {
     expect((await codec.compress(contents.text)).length).toBeLessThan(contents.text.length / 3)
+  })
+})
+
+describe('what unpacks to more than 64 MiB is refused', () => {
+  it.each(Object.entries(codecs))('%s', async (_, codec) => {
+    const packed = await codec.compress(Buffer.alloc(maxUnpackedBytes + 1))
+    const refusal = await codec.decompress(packed).catch((error: unknown) => error)
+    expect(isOversized(refusal)).toBe(true)
+    expect(isOversized(await codec.decompress(packed.subarray(1)).catch((error: unknown) => error))).toBe(false)
+  })
+
+  it('one bare block of snappy that says so', async () => {
+    const claim = Buffer.from([0x81, 0x80, 0x80, 0x20, 0])
+    expect(isOversized(await snappyCodec.decompress(claim).catch((error: unknown) => error))).toBe(true)
   })
 })
 

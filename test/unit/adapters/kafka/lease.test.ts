@@ -98,3 +98,18 @@ it.each(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']
   await expect(beating).rejects.toThrow('no')
   expect(lease.holds).toBe(false)
 })
+
+it('does not hold when the machine wakes up: others may have had our partitions for long', async () => {
+  const { clock, answers, lease, beat, confirmed } = setUp()
+  const beating = beat()
+  answers[0]?.resolve()
+  await beating
+  expect(lease.holds).toBe(true)
+  clock.suspend(60_000)
+  expect(lease.holds).toBe(false)
+  // The next heartbeat is due immediately.
+  const again = beat()
+  answers[1]?.resolve()
+  await again
+  expect([lease.holds, confirmed()]).toEqual([true, 2])
+})

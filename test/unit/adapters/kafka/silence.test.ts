@@ -13,9 +13,14 @@ afterEach(() => started?.stop())
 /** A consumer on a kafkajs that reports the answers it is told to, and is never a member of anything. */
 async function setUp() {
   const clock = new ManualClock()
+  let dial = (): void => undefined
   const listeners = new Map<string, (event: { payload: { apiName: string } }) => void>()
   const consumer = {
-    events: { REQUEST: 'consumer.network.request', CRASH: 'consumer.crash' },
+    events: {
+      REQUEST: 'consumer.network.request',
+      REQUEST_TIMEOUT: 'consumer.network.request_timeout',
+      CRASH: 'consumer.crash',
+    },
     on: (event: string, listener: (event: { payload: { apiName: string } }) => void) => listeners.set(event, listener),
     connect: async () => undefined,
     subscribe: async () => undefined,
@@ -23,7 +28,12 @@ async function setUp() {
     disconnect: async () => undefined,
   }
   started = createConsumer({
-    kafka: { consumer: () => consumer } as unknown as KafkaClient,
+    kafka: {
+      consumer: (_config: unknown, onDial: () => void) => {
+        dial = onDial
+        return consumer
+      },
+    } as unknown as KafkaClient,
     groupId: 'group',
     topics: ['topic'],
     clock,
@@ -37,7 +47,12 @@ async function setUp() {
   started.start({ ...handlers, onRevoking: async () => undefined, positions: () => [] }).catch(idle)
   await settle()
   const answered = (apiName: string): void => listeners.get('consumer.network.request')?.({ payload: { apiName } })
-  return { clock, answered, silence: (): number => started?.silence() ?? Number.NaN }
+  const timedOut = (): void => listeners.get('consumer.network.request_timeout')?.({ payload: { apiName: 'Fetch' } })
+  return {
+    ...{ clock, answered, timedOut, dial: () => dial() },
+    silence: (): number => started?.silence() ?? Number.NaN,
+    inactivity: (): number => started?.inactivity() ?? Number.NaN,
+  }
 }
 
 describe('how long nothing was heard of the broker', () => {
@@ -65,5 +80,24 @@ describe('how long nothing was heard of the broker', () => {
     expect(silence()).toBe(after)
     await clock.advance(1_000)
     expect(silence()).toBe(after + 1_000)
+  })
+})
+
+describe('how long a consumer has neither heard of a broker nor tried to reach one', () => {
+  it.each(['dial', 'timedOut'] as const)('%s is a try, and breaks no silence', async tries => {
+    const { clock, silence, inactivity, ...consumer } = await setUp()
+    await clock.advance(75_000)
+    expect(inactivity()).toBe(75_000)
+    consumer[tries]()
+    expect([inactivity(), silence()]).toEqual([0, 75_000])
+    await clock.advance(1_000)
+    expect(inactivity()).toBe(1_000)
+  })
+
+  it('any answer is activity', async () => {
+    const { clock, answered, inactivity } = await setUp()
+    await clock.advance(75_000)
+    answered('Metadata')
+    expect(inactivity()).toBe(0)
   })
 })

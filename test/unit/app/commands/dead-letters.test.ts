@@ -4,7 +4,7 @@ import { KafkaError } from '../../../../src/adapters/kafka/errors.ts'
 import { RegistryUnavailable } from '../../../../src/adapters/registry.ts'
 import type { CommandIo } from '../../../../src/app/command.ts'
 import { type DeadLetterSource, deadLettersCommand } from '../../../../src/app/commands/dead-letters.ts'
-import { deadLetterRecord } from '../../../../src/core/delivery/carried.ts'
+import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import type { EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
@@ -68,8 +68,8 @@ describe('as a table', () => {
       err: '2 dead letters: retries_exhausted 1, undecodable 1\n',
       out: [
         'TIME                      DESTINATION  REASON             OUTCOMES           MESSAGE    TYPE      ATTEMPTS  ORIGIN                KEY',
-        '2026-11-21T09:00:00.000Z  -            undecodable        -                  -          -         -         hookline.events/3/50  -/hookline.events/3/50/0',
-        '2026-11-21T10:00:00.000Z  crm          retries_exhausted  http_5xx,http_4xx  message-1  identify  10        hookline.events/3/41  crm/hookline.events/3/41/0',
+        '2026-11-21T09:00:00.000Z  -            undecodable        -                  -          -         -         hookline.events/3/50  -/hookline.events/3/50/1795248000000/0',
+        '2026-11-21T10:00:00.000Z  crm          retries_exhausted  http_5xx,http_4xx  message-1  identify  10        hookline.events/3/41  crm/hookline.events/3/41/1795248000000/0',
         '',
       ].join('\n'),
     })
@@ -150,7 +150,9 @@ describe('--json', () => {
     expect(lines.map(line => JSON.parse(line))).toEqual([
       expect.objectContaining({ destination: null, messageId: null, attempts: null, startedAt: null, event: null }),
       {
-        key: 'crm/hookline.events/3/41/0',
+        firstOffset: null,
+        originalLength: null,
+        key: 'crm/hookline.events/3/41/1795248000000/0',
         at: '2026-11-21T10:00:00.000Z',
         destination: 'crm',
         reason: 'retries_exhausted',

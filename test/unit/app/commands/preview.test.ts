@@ -165,6 +165,43 @@ describe('what cannot be previewed ends with 2', () => {
   })
 })
 
+describe('credentials from files', () => {
+  const config = `${base}
+sources: [{ id: web, writeKey: k1 }]
+destinations:
+  - { id: crm, sources: [web], webhooks: [{ urlFile: url, headers: { Authorization: { file: token }, X-Own: own } }] }`
+  const shownBy = async (...argv: string[]) => {
+    const files = {
+      'hookline.yaml': config,
+      url: 'https://crm.example.com:8443/s3cret?key=1\n',
+      token: 'Bearer t0ken\n',
+    }
+    const place = await configFolder(files)
+    const given = ['preview', '--config', `${place}/hookline.yaml`, '--json', ...argv]
+    const { out, err } = await runCommand(given, { stdin: track })
+    const [shown] = JSON.parse(out) as [Omit<WebhookCall, 'body'>]
+    return { url: shown.url, ...shown.headers, said: out + err }
+  }
+
+  it('are masked: of a URL its path, of a header its value', async () => {
+    const { said, ...shown } = await shownBy()
+    expect(shown).toMatchObject({
+      url: 'https://crm.example.com:8443/***',
+      Authorization: '***',
+      'X-Own': 'own',
+      Host: 'crm.example.com:8443',
+    })
+    expect(said).not.toMatch(/s3cret|t0ken/)
+  })
+
+  it('are shown with --show-secrets', async () => {
+    expect(await shownBy('--show-secrets')).toMatchObject({
+      url: 'https://crm.example.com:8443/s3cret?key=1',
+      Authorization: 'Bearer t0ken',
+    })
+  })
+})
+
 describe('what is shown is what is sent', () => {
   let transport: WebhookTransport | undefined
   afterEach(() => transport?.close())

@@ -1,50 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { KafkaError } from '../../../../src/adapters/kafka/errors.ts'
-import type { CommandIo } from '../../../../src/app/command.ts'
-import { type ReplayAccess, replayCommand } from '../../../../src/app/commands/replay.ts'
-import type { OutgoingRecord } from '../../../../src/core/ports.ts'
-import { runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
-import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/replays.ts'
-import { ShelfProducer, whileWriting } from '../../../support/topic-shelf.ts'
+import { runReplay as run } from '../../../support/replay-command.ts'
+import { firstTier, givenUp, refusedEvent, topics } from '../../../support/replays.ts'
 
-const folder = await configFolder({
-  'hookline.yaml': `
-kafka: { brokers: ["127.0.0.1:1"] }
-registry: { url: "http://127.0.0.1:1" }
-sources: [{ id: web, writeKey: secret-key }]
-destinations:
-  - { id: crm, sources: [web], webhooks: [{ url: "https://crm.example.com/" }] }
-  - { id: "off", enabled: false, sources: [web], webhooks: [{ url: "https://off.example.com/" }] }
-`,
-})
-
-interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
-  readonly refuses?: ShelfProducer['refuses']
-  readonly access?: Partial<ReplayAccess>
-}
-
-async function run(deadLetters: readonly OutgoingRecord[], argv: readonly string[], given: Given = {}) {
-  const harness = new ReplayHarness(deadLetters)
-  const { refuses, access, ...io } = given
-  const producer = new ShelfProducer(harness.shelf, refuses)
-  const { clock, events, inputs } = harness
-  const open = () => ({
-    reader: harness.shelf.reader(),
-    producer,
-    clock,
-    events,
-    inputs,
-    close: producer.stop,
-    ...access,
-  })
-  const load = async () => (commandIo: CommandIo) => replayCommand(commandIo, open)
-  const running = runCommand(['replay', '--config', `${folder}/hookline.yaml`, ...argv], io, [
-    { name: 'replay', summary: '', load },
-  ])
-  const result = await whileWriting(producer, running)
-  return { ...result, harness, producer }
-}
 const some = [givenUp(1), givenUp(2), givenUp(3, 'gone'), givenUp(4, 'off'), refusedEvent(5)]
 
 describe('what it did', () => {

@@ -84,6 +84,14 @@ describe('topics apply', () => {
   })
 })
 
+it('topics apply says that topics of an earlier version take too little', async () => {
+  const old = asSpecified.map(topic => ({ ...topic, config: { ...topic.config, 'max.message.bytes': '1048588' } }))
+  expect(await run(new MemoryAdmin(old), 'apply')).toMatchObject({
+    code: 0,
+    err: 'hookline: max.message.bytes of 5 of the topics is too small; see: hookline topics check\n',
+  })
+})
+
 describe('topics check', () => {
   it('all is well', async () => {
     expect(await run(new MemoryAdmin(asSpecified), 'check')).toEqual({

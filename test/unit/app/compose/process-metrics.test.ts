@@ -11,7 +11,7 @@ const settings = (change: Partial<Settings> = {}): Settings =>
   ({
     topics: { prefix: 'shop', partitions: 12, replicationFactor: 3 },
     delivery: { schedule: [durationMs(10_000)] },
-    sources: [{ id: 'web', writeKey: new Secret('one') }],
+    sources: [{ id: 'web', writeKeys: [new Secret('one')] }],
     destinations: [destination('crm')],
     ...change,
   }) as unknown as Settings
@@ -63,7 +63,7 @@ describe('the configuration', () => {
     { name: 'the same: the same hash', change: {}, isSame: true },
     {
       name: 'another secret: the same, it tells nothing of secrets',
-      change: { sources: [{ id: 'web', writeKey: new Secret('two') }] },
+      change: { sources: [{ id: 'web', writeKeys: [new Secret('two')] }] },
       isSame: true,
     },
     { name: 'another destination: another', change: { destinations: [destination('erp')] }, isSame: false },

@@ -76,10 +76,10 @@ describe('restored from the topic', () => {
   it('goes on as the one before: what it took changes nothing, what follows does', () => {
     const [record, mark] = [toMembershipRecord(state()), toMarkRecord({ ...noMark, begun: sync(0), position: 50 })]
     harness.partition = harness.created()
-    expect([
-      harness.partition.restore(membershipKey(key), record),
-      harness.partition.restore(markKey(audience), mark),
-    ]).toEqual([true, true])
+    expect([harness.restore(membershipKey(key), record), harness.restore(markKey(audience), mark)]).toEqual([
+      'taken',
+      'taken',
+    ])
     harness.directory = directoryWith(['crm'])
     harness.position = 50
     expect(harness.partition.isFence(observed('bob', 0), harness.now)).toBe(false)
@@ -89,18 +89,18 @@ describe('restored from the topic', () => {
   it('a tombstone takes it away', () => {
     const record = toMembershipRecord(state())
     harness.partition = harness.created()
-    harness.partition.restore(membershipKey(key), record)
+    harness.restore(membershipKey(key), record)
     expect(harness.partition.size().members).toBe(1)
-    expect(harness.partition.restore(membershipKey(key), undefined)).toBe(true)
-    harness.partition.restore(markKey(audience), toMarkRecord({ ...noMark, begun: sync(9) }))
-    harness.partition.restore(markKey(audience), undefined)
+    expect(harness.restore(membershipKey(key), undefined)).toBe('taken')
+    harness.restore(markKey(audience), toMarkRecord({ ...noMark, begun: sync(9) }))
+    harness.restore(markKey(audience), undefined)
     expect(harness.partition.size().members).toBe(0)
     expect(harness.partition.isFence(observed('ann', 0), harness.now)).toBe(true)
   })
   it('offsets beyond the end of the input are of a log that is gone', () => {
     const record = toMembershipRecord(state())
     harness.partition = harness.created(50)
-    harness.partition.restore(membershipKey(key), record)
+    harness.restore(membershipKey(key), record)
     expect(harness.take(outcome('ann', sync(0) + 1))).toEqual(['ann crm true'])
   })
   it.each([
@@ -108,6 +108,6 @@ describe('restored from the topic', () => {
     ['a mark under the key of a membership', membershipKey(key), toMarkRecord(noMark)],
     ['a membership under the key of a mark', markKey(audience), { position: 0, membership: null, mark: null }],
   ])('%s is none of ours', (_reason, given, record) => {
-    expect(harness.partition.restore(given, record)).toBe(false)
+    expect(harness.restore(given, record)).toBe('unreadable')
   })
 })

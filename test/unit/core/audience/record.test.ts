@@ -67,6 +67,11 @@ describe('inputs', () => {
     ['an empty audience', { audience: '' }, "'observed' lacks audience"],
     ['a value that is no JSON', { value: 'gold' }, "'observed' lacks value"],
     ['a mode that is not known', { mode: 'half' }, "'observed' lacks mode"],
+    [
+      'a user id longer than a state can have',
+      { userId: 'a'.repeat(70_000) },
+      "'observed': userId has 70000 bytes, at most 32768 are taken",
+    ],
     ['several', { userId: null, syncId: null }, "'observed' lacks userId, syncId"],
     [
       'a result that is not known',

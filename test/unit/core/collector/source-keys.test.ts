@@ -3,8 +3,9 @@ import { createSourceKeys, type GivenKeys, keyThatCounts } from '../../../../src
 import { Secret } from '../../../../src/core/units.ts'
 
 const keys = createSourceKeys([
-  { id: 'web', writeKey: new Secret('web-key') },
-  { id: 'app', writeKey: new Secret('app:key') },
+  { id: 'web', writeKeys: [new Secret('web-key')] },
+  { id: 'app', writeKeys: [new Secret('app:key')] },
+  { id: 'tv', writeKeys: ['tv-1', 'tv-2', 'tv-3'].map(key => new Secret(key)) },
 ])
 
 describe('whose key it is', () => {
@@ -13,6 +14,7 @@ describe('whose key it is', () => {
     ['with a secret behind it (Jitsu)', 'web-key:s3cret', 'web'],
     ['with an empty one', 'web-key:', 'web'],
     ['one that has a colon itself', 'app:key', 'app'],
+    ['the last one of three', 'tv-3', 'tv'],
     ['a part of one', 'app', undefined],
     ['unknown', 'other', undefined],
     ['another case', 'WEB-KEY', undefined],

@@ -9,9 +9,10 @@ import {
   stoppedBy,
   unsuppressed,
 } from '../../../../src/core/deletion/marks.ts'
-import { type EpochMs, epochMs } from '../../../../src/core/units.ts'
+import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
 import { start } from '../../../support/deliveries.ts'
 
+const lasts = durationMs(96 * 3_600_000)
 const hoursAfter = (hours: number): EpochMs => epochMs(start + hours * 3_600_000)
 const mark = (given: Partial<Mark> = {}): Mark => ({
   source: undefined,
@@ -39,30 +40,30 @@ describe('does a mark stop an event', () => {
     ],
     ['no mark', [], hoursAfter(-1), 'web', undefined],
   ])('%s', (_reason, marks, receivedAt, sourceId, expected) => {
-    expect(stoppedBy(marks, { ...event, sourceId, receivedAt }, hoursAfter(2))).toBe(expected)
+    expect(stoppedBy(marks, { ...event, sourceId, receivedAt }, hoursAfter(2), lasts)).toBe(expected)
   })
 
   it('the delete itself always goes out', () => {
     const marks = [mark({ isSuppressed: true })]
-    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'delete' }, start)).toBeUndefined()
-    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'identify' }, start)).toBe('user_deleted')
+    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'delete' }, start, lasts)).toBeUndefined()
+    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'identify' }, start, lasts)).toBe('user_deleted')
   })
 })
 
-describe('marks without suppression are over after 4 days', () => {
+describe('marks without suppression are over when nothing received before can be delivered any more', () => {
   it.each<[number, boolean, string | undefined]>([
     [96, false, 'user_deleted'],
     [96.001, false, undefined],
     [96.001, true, 'user_deleted'],
   ])('%d h, suppressed %s: %s', (hours, isSuppressed, expected) => {
-    expect(stoppedBy([mark({ isSuppressed })], { ...event, receivedAt: hoursAfter(-1) }, hoursAfter(hours))).toBe(
-      expected,
-    )
+    expect(
+      stoppedBy([mark({ isSuppressed })], { ...event, receivedAt: hoursAfter(-1) }, hoursAfter(hours), lasts),
+    ).toBe(expected)
   })
   it('what is left of them stays', () => {
     const marks = [mark({ source: 'web' }), mark({ source: 'app', isSuppressed: true })]
-    expect(lastingMarks(marks, hoursAfter(97))).toEqual([marks[1]])
-    expect(lastingMarks([mark()], hoursAfter(97))).toBeUndefined()
+    expect(lastingMarks(marks, hoursAfter(97), lasts)).toEqual([marks[1]])
+    expect(lastingMarks([mark()], hoursAfter(97), lasts)).toBeUndefined()
   })
 })
 
@@ -88,16 +89,13 @@ describe('one more deletion of the same user', () => {
 
 describe('a suppression that is lifted', () => {
   it('leaves the deletion', () => {
-    expect(unsuppressed([mark({ isSuppressed: true })], hoursAfter(1))).toEqual([mark()])
-  })
-  it('or nothing, when that is long ago', () => {
-    expect(unsuppressed([mark({ isSuppressed: true })], hoursAfter(97))).toBeUndefined()
+    expect(unsuppressed([mark({ isSuppressed: true })])).toEqual([mark()])
   })
 })
 
 describe('the marks of all users', () => {
   it('are the last record of each', () => {
-    const index = new MarkIndex()
+    const index = new MarkIndex(lasts)
     index.apply('ann', [mark()])
     index.apply('bob', [mark({ isSuppressed: true })])
     index.apply('ann', undefined)
@@ -108,15 +106,42 @@ describe('the marks of all users', () => {
     expect(index.stops({ ...event, userId: undefined, receivedAt: start }, hoursAfter(1))).toBeUndefined()
   })
   it('some of which are over', () => {
-    const index = new MarkIndex()
+    const index = new MarkIndex(lasts)
     index.apply('ann', [mark()])
     index.apply('bob', [mark({ source: 'web' }), mark({ source: 'app', isSuppressed: true })])
     index.apply('cem', [mark({ isSuppressed: true })])
-    expect([...index.over(hoursAfter(96))]).toEqual([])
-    expect([...index.over(hoursAfter(97))]).toEqual([
-      ['ann', undefined],
-      ['bob', [mark({ source: 'app', isSuppressed: true })]],
-    ])
+    expect([...index.outdated(hoursAfter(96))]).toEqual([])
+    expect([...index.outdated(hoursAfter(97))]).toEqual(['ann', 'bob'])
+    expect(index.lasting(index.get('bob') ?? [], hoursAfter(97))).toEqual([mark({ source: 'app', isSuppressed: true })])
+  })
+
+  describe('of two writers that did not know of each other', () => {
+    const suppressed = [mark({ isSuppressed: true })]
+    const later = [mark({ deletedAt: hoursAfter(1) })]
+    const both = [mark({ deletedAt: hoursAfter(1), isSuppressed: true })]
+    it.each<[string, readonly Mark[] | undefined, number | undefined, readonly Mark[], readonly string[]]>([
+      ['hold both, until somebody writes them together', later, -1, both, ['ann']],
+      ['a tombstone takes nothing away', undefined, -1, suppressed, ['ann']],
+      ['the last one alone, when it was made of the one before', later, 5, later, []],
+      ['the last one alone, when it does not say what it was made of', later, undefined, later, []],
+    ])('%s', (_reason, marks, madeOf, expected, outdated) => {
+      const index = new MarkIndex(lasts)
+      index.apply('ann', suppressed, 5, -1)
+      index.apply('ann', marks, 6, madeOf)
+      expect([index.get('ann'), [...index.outdated(start)]]).toEqual([expected, outdated])
+    })
+    it('the correction holds alone: it was made of the record that holds', () => {
+      const index = new MarkIndex(lasts)
+      index.apply('ann', suppressed, 5, -1)
+      index.apply('ann', later, 6, -1)
+      index.apply('ann', [mark()], 7, 5)
+      expect([index.get('ann'), index.offsetOf('ann'), [...index.outdated(start)]]).toEqual([[mark()], 7, []])
+    })
+    it('nothing is known of the record that it was made of: it holds', () => {
+      const index = new MarkIndex(lasts)
+      index.apply('ann', later, 6, 5)
+      expect([index.get('ann'), [...index.outdated(start)]]).toEqual([later, []])
+    })
   })
 })
 

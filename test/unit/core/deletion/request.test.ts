@@ -44,6 +44,12 @@ describe('a request', () => {
     ['a number that has lost digits', { userIds: [2 ** 53] }, 'invalid_body', noUsers],
     ['a number that is not whole', { userIds: [1.5] }, 'invalid_body', noUsers],
     ['one id that is no list', { userIds: 'ann' }, 'invalid_body', noUsers],
+    [
+      'an id longer than any message can have',
+      { userIds: ['ann', 'é'.repeat(16_385)] },
+      'invalid_body',
+      "'userIds': a user id has 32770 bytes, at most 32768 are taken.",
+    ],
     ['no sources', { userIds: ['ann'], sources: [] }, 'invalid_body', noSources],
     ['a source that is no id', { userIds: ['ann'], sources: [7] }, 'invalid_body', noSources],
     ['suppress in words', { userIds: ['ann'], suppress: 'yes' }, 'invalid_body', "'suppress' must be true or false."],

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { Breaker } from '../../../../src/core/delivery/breaker.ts'
 
-const failure = { failed: true, wasProbe: false }
-const success = { failed: false, wasProbe: false }
-const probe = (failed: boolean) => ({ failed, wasProbe: true })
+const failure = { failed: true, wasProbe: false, hasCalls: true }
+const success = { failed: false, wasProbe: false, hasCalls: true }
+const probe = (failed: boolean) => ({ failed, wasProbe: true, hasCalls: true })
 
 function broken(at = 0): Breaker {
   const breaker = new Breaker()
@@ -89,5 +89,21 @@ describe('an open breaker', () => {
     const breaker = broken()
     breaker.ended(success, 1_000)
     expect(breaker.isOpen).toBe(false)
+  })
+
+  it.each([false, true])('stays open after an attempt without calls, which says nothing (the probe: %s)', wasProbe => {
+    const breaker = broken()
+    if (wasProbe) breaker.begins(30_000)
+    breaker.ended({ failed: false, wasProbe, hasCalls: false }, 30_100)
+    expect([breaker.isOpen, breaker.refuses(29_999)]).toEqual([true, true])
+    // The next attempt is the probe.
+    expect(breaker.begins(30_100)).toBe(true)
+  })
+
+  it('does not count attempts without calls', () => {
+    const breaker = new Breaker()
+    for (let count = 0; count < 100; count++) breaker.ended({ failed: false, wasProbe: false, hasCalls: false }, 0)
+    for (let count = 0; count < 10; count++) breaker.ended(failure, 0)
+    expect(breaker.isOpen).toBe(true)
   })
 })

@@ -1,13 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   type Carried,
-  deadLetterRecord,
   firstCarried,
-  originalOf,
   parseCarried,
   retryRecord,
   toHeaders,
 } from '../../../../src/core/delivery/carried.ts'
+import { deadLetterRecord, originalOf } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { deadLetterReasons, refusedOutcomes } from '../../../../src/core/delivery/outcome.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
@@ -146,7 +145,7 @@ describe('a dead letter', () => {
   it('of a delivery: keyed by destination, origin and round, wherever the record stood last', () => {
     const record = recordOf({ topic: 'hookline.retry.1h', partition: 3, offset: 7, headers })
     expect(deadLetterRecord(record, inThirdRound, 'retries_exhausted')).toEqual({
-      key: Buffer.from('crm/hookline.events/3/41/3'),
+      key: Buffer.from('crm/hookline.events/3/41/1795248000000/3'),
       value: record.value,
       headers: { ...headers, reason: 'retries_exhausted', 'origin-key': 'u1' },
     })
@@ -162,10 +161,22 @@ describe('a dead letter', () => {
     'origin-key': 'u1',
   }
   it.each([
-    ['undecodable', undefined, undefined, '-/hookline.events/3/41/0', {}],
-    ['invalid_message', undefined, 'too_deep', '-/hookline.events/3/41/0', { outcomes: 'too_deep' }],
-    ['unknown_source', { messageId: 'm1' }, undefined, '-/hookline.events/3/41/0', { 'message-id': 'm1' }],
-    ['unknown_destination', { destination: 'gone' }, undefined, 'gone/hookline.events/3/41/0', { destination: 'gone' }],
+    ['undecodable', undefined, undefined, '-/hookline.events/3/41/1795248000000/0', {}],
+    ['invalid_message', undefined, 'too_deep', '-/hookline.events/3/41/1795248000000/0', { outcomes: 'too_deep' }],
+    [
+      'unknown_source',
+      { messageId: 'm1' },
+      undefined,
+      '-/hookline.events/3/41/1795248000000/0',
+      { 'message-id': 'm1' },
+    ],
+    [
+      'unknown_destination',
+      { destination: 'gone' },
+      undefined,
+      'gone/hookline.events/3/41/1795248000000/0',
+      { destination: 'gone' },
+    ],
   ] as const)('of a record that never became a delivery: %s', (reason, known, code, key, more) => {
     // What foreign producers write into these headers is not ours.
     const record = recordOf({ headers: { destination: 'forged', attempt: '9', 'origin-key': 'forged' } })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { deadLetterRecord } from '../../../../src/core/delivery/carried.ts'
 import {
   type DeadLetter,
   type DeadLetterFilter,
@@ -9,6 +8,7 @@ import {
   parseDeadLetter,
   StandingRecords,
 } from '../../../../src/core/delivery/dead-letter.ts'
+import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { carriedOf, later, recordOf, start } from '../../../support/deliveries.ts'
 
@@ -27,7 +27,7 @@ describe('a dead letter is read from its record', () => {
       round: 2,
     })
     expect(parseDeadLetter(inTopic(deadLetterRecord(recordOf(), carried, 'retries_exhausted')))).toEqual({
-      key: 'crm/hookline.events/3/41/2',
+      key: 'crm/hookline.events/3/41/1795248000000/2',
       at: later('1h'),
       destination: 'crm',
       reason: 'retries_exhausted',
@@ -40,13 +40,15 @@ describe('a dead letter is read from its record', () => {
       refusedWebhooks: ['0a1b2c3d'],
       origin,
       round: 2,
+      originalLength: undefined,
+      firstOffset: undefined,
     })
   })
 
   it('of an event that never became a delivery', () => {
     const record = deadLetterRecord(recordOf(), undefined, 'invalid_message', 'missing_event')
     expect(parseDeadLetter(inTopic(record))).toEqual({
-      key: '-/hookline.events/3/41/0',
+      key: '-/hookline.events/3/41/1795248000000/0',
       at: later('1h'),
       destination: undefined,
       reason: 'invalid_message',
@@ -59,6 +61,8 @@ describe('a dead letter is read from its record', () => {
       refusedWebhooks: [],
       origin,
       round: 0,
+      originalLength: undefined,
+      firstOffset: undefined,
     })
   })
 

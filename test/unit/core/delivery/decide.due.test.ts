@@ -13,15 +13,16 @@ describe('beforeAttempt: whether a delivery is due', () => {
 
   it.each<[string, Partial<Carried>, boolean, string]>([
     ['never attempted', {}, false, 'attempt'],
-    ['not before this very moment', { notBefore: now }, false, 'attempt'],
-    ['1 ms too early', { notBefore: later('1ms', now) }, false, 'wait 1ms'],
-    ['10 s too early', { notBefore: later('10s', now) }, false, 'wait 10000ms'],
-    ['more than 10 s too early', { notBefore: later('10001ms', now) }, false, 'deferred not_before 10s'],
-    ['much too early', { notBefore: later('70m', now) }, false, 'deferred not_before 1h'],
+    ['never attempted, by a clock that was set back since', { notBefore: later('70m', now) }, false, 'attempt'],
+    ['not before this very moment', { attempt: 1, notBefore: now }, false, 'attempt'],
+    ['1 ms too early', { attempt: 1, notBefore: later('1ms', now) }, false, 'wait 1ms'],
+    ['10 s too early', { attempt: 1, notBefore: later('10s', now) }, false, 'wait 10000ms'],
+    ['more than 10 s too early', { attempt: 1, notBefore: later('10001ms', now) }, false, 'deferred not_before 10s'],
+    ['much too early', { attempt: 1, notBefore: later('70m', now) }, false, 'deferred not_before 1h'],
     ['paused', {}, true, 'deferred paused 10s'],
     ['paused again', { deferrals: 2 }, true, 'deferred paused 1m'],
-    ['paused and 5 s too early', { notBefore: later('5s', now) }, true, 'deferred paused 10s'],
-    ['paused and much too early', { notBefore: later('70m', now) }, true, 'deferred not_before 1h'],
+    ['paused and 5 s too early', { attempt: 1, notBefore: later('5s', now) }, true, 'deferred paused 10s'],
+    ['paused and much too early', { attempt: 1, notBefore: later('70m', now) }, true, 'deferred not_before 1h'],
     ['at the deadline', { deadline: now, attempt: 3 }, false, 'attempt'],
     ['past it, attempted', { deadline: later('59m'), attempt: 1 }, false, 'dead_lettered retry_window_over'],
     ['past it, never attempted', { deadline: later('59m') }, false, 'attempt'],
@@ -32,7 +33,7 @@ describe('beforeAttempt: whether a delivery is due', () => {
   })
 
   it('waiting for its time does not make it climb', () => {
-    const carried = carriedOf({ notBefore: later('70m', now), deferrals: 1, reason: 'http_429' })
+    const carried = carriedOf({ attempt: 1, notBefore: later('70m', now), deferrals: 1, reason: 'http_429' })
     const decision = beforeAttempt(carried, false, defaultPolicy, now) as Decision
     expect(carriedAfter(decision)).toEqual({ ...carried, reason: 'not_before' })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { Places, type Share } from '../../../../src/core/delivery/places.ts'
+import { Places, type Room, type Share } from '../../../../src/core/delivery/places.ts'
 import type { Webhook } from '../../../../src/core/settings.ts'
 
 const newShare = (): Share => ({ calls: 0 })
@@ -16,21 +16,21 @@ describe('Places', () => {
   ])('caps calls %s', (_name, caps, room) => {
     const places = new Places(caps)
     const share = newShare()
-    const hasRoom = (webhook: Webhook): boolean => places.hasRoom(places.roomOf(webhook))
-    places.take(share, places.roomOf(a))
+    const hasRoom = (webhook: Webhook): boolean => places.hasRoom(places.roomOf(webhook, 'crm'))
+    places.take(share, places.roomOf(a, 'crm'))
     expect({ a: hasRoom(a), b: hasRoom(b), other: hasRoom(other) }).toEqual(room)
-    places.release(share, places.roomOf(a))
+    places.release(share, places.roomOf(a, 'crm'))
     expect(hasRoom(a)).toBe(true)
   })
 
   it('caps the calls of the process', () => {
     const places = new Places({ maxInFlight: 2, perWebhook: 9, perHost: 9 })
     const share = newShare()
-    places.take(newShare(), places.roomOf(a))
+    places.take(newShare(), places.roomOf(a, 'crm'))
     expect(places.processHasRoom).toBe(true)
-    places.take(share, places.roomOf(other))
+    places.take(share, places.roomOf(other, 'crm'))
     expect([places.processHasRoom, places.inFlight]).toEqual([false, 2])
-    places.release(share, places.roomOf(other))
+    places.release(share, places.roomOf(other, 'crm'))
     expect(places.processHasRoom).toBe(true)
   })
 
@@ -39,10 +39,10 @@ describe('Places', () => {
     ['beside one other, a fifth of what that leaves', 1, 13],
   ])('share the process: %s', (_name, others, expected) => {
     const places = new Places({ maxInFlight: 64, perWebhook: 1000, perHost: 1000 })
-    for (let index = 0; index < others; index++) places.take(newShare(), places.roomOf(other))
+    for (let index = 0; index < others; index++) places.take(newShare(), places.roomOf(other, 'crm'))
     const share = newShare()
     let taken = 0
-    for (; places.leavesOthersTheirs(share); taken++) places.take(share, places.roomOf(a))
+    for (; places.leavesOthersTheirs(share); taken++) places.take(share, places.roomOf(a, 'crm'))
     expect(taken).toBe(expected)
   })
 
@@ -50,11 +50,91 @@ describe('Places', () => {
     const places = new Places({ maxInFlight: 512, perWebhook: 1000, perHost: 1000 })
     const hanging = Array.from({ length: 25 }, (_, index) => ({
       share: newShare(),
-      dead: places.roomOf(webhook(`https://dead-${index}.example.com/`)),
+      dead: places.roomOf(webhook(`https://dead-${index}.example.com/`), `dead-${index}`),
     }))
     for (let round = 0; round < 512; round++)
       for (const { share, dead } of hanging) if (places.leavesOthersTheirs(share)) places.take(share, dead)
     expect(places.leavesOthersTheirs(newShare())).toBe(true)
     expect(512 - places.inFlight).toBeGreaterThanOrEqual(((512 * 4) / (hanging.length + 4)) * 0.95)
+  })
+
+  describe('share a host', () => {
+    const taken = (places: Places, room: Room): number => {
+      let count = 0
+      for (; places.hasRoom(room); count++) places.take(newShare(), room)
+      return count
+    }
+    const setUp = (ids: readonly string[], caps = {}) => {
+      const places = new Places({ maxInFlight: 10_000, perWebhook: 1_000, perHost: 128, ...caps })
+      return { places, rooms: ids.map(id => places.roomOf(webhook(`https://one.example.com/${id}`), id)) }
+    }
+
+    it('with nobody else: one takes all of it', () => {
+      const { places, rooms } = setUp(['a'])
+      expect(rooms.map(room => taken(places, room))).toEqual([128])
+    })
+
+    it.each([
+      ['one alone takes seven eighths', ['a', 'b'], 1, [112]],
+      ['a newcomer beside it takes half of what is free until calls end', ['a', 'b'], 2, [112, 8]],
+      ['the third one finds something too', ['a', 'b', 'c'], 3, [112, 8, 4]],
+    ])('%s', (_name, ids, count, expected) => {
+      const { places, rooms } = setUp(ids)
+      expect(rooms.slice(0, count).map(room => taken(places, room))).toEqual(expected)
+    })
+
+    it.each([
+      [2, 42],
+      [3, 32],
+      [10, 11],
+      [60, 2],
+      [127, 1],
+    ])('%d that hang take %d each, and one more finds room', (count, each) => {
+      const { places, rooms } = setUp([...Array.from({ length: count }, (_, index) => `hangs-${index}`), 'well'])
+      const hanging = rooms.slice(0, count)
+      const held = hanging.map(() => 0)
+      for (let round = 0; round < 128; round++)
+        for (const [index, room] of hanging.entries())
+          if (places.hasRoom(room)) {
+            places.take(newShare(), room)
+            held[index] = (held[index] ?? 0) + 1
+          }
+      // The first one of all was alone for one call at most.
+      expect(Math.max(...held)).toBe(each)
+      expect(places.hasRoom(rooms[count] as Room)).toBe(true)
+    })
+
+    it('all webhooks of one destination count together', () => {
+      const { places } = setUp([])
+      const paths = ['1', '2', '3', '4', '5'].map(path =>
+        places.roomOf(webhook(`https://one.example.com/${path}`), 'a'),
+      )
+      places.take(newShare(), places.roomOf(webhook('https://one.example.com/'), 'b'))
+      let count = 0
+      for (const room of paths) count += taken(places, room)
+      expect(count).toBe(42)
+    })
+
+    it('one attempt never takes more than the limit, though its webhooks are at one host', () => {
+      const { places } = setUp([], { perHost: 3 })
+      const webhooks = ['1', '2', '3', '4', '5'].map(path => ({
+        room: places.roomOf(webhook(`https://one.example.com/${path}`), 'a'),
+      }))
+      expect(places.callable(newShare(), webhooks)).toEqual(webhooks.slice(0, 3))
+      expect(places.inFlight).toBe(0)
+    })
+
+    it('who has less than a share and finds no room is held up by others', () => {
+      const { places, rooms } = setUp(['a', 'b'], { perHost: 4 })
+      const [a, b] = rooms as [Room, Room]
+      for (let call = 0; call < 4; call++) places.take(newShare(), a)
+      expect([places.isTakenByOthers(a), places.isTakenByOthers(b)]).toEqual([false, true])
+    })
+
+    it('a webhook that two destinations call is shared as a host is', () => {
+      const { places } = setUp([], { perWebhook: 9, perHost: 1_000 })
+      const [first, second] = ['a', 'b'].map(id => places.roomOf(a, id)) as [Room, Room]
+      expect([taken(places, first), taken(places, second)]).toEqual([8, 1])
+    })
   })
 })

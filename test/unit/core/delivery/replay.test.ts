@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { deadLetterRecord, parseCarried } from '../../../../src/core/delivery/carried.ts'
+import { parseCarried } from '../../../../src/core/delivery/carried.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
+import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/delivery/outcome.ts'
 import { firstStood, takenBack, type WayBack, wayBack } from '../../../../src/core/delivery/replay.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'

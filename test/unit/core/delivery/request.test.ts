@@ -121,6 +121,15 @@ describe('Standard Webhooks', () => {
     expect(call?.headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
   })
 
+  it.each([
+    ['switched on for one destination', true, false, true],
+    ['switched off for one destination', false, true, false],
+    ['as for all where the destination says nothing', undefined, true, true],
+  ])('%s', (_, own, forAll, expected) => {
+    const given = { secrets: secrets('plain-ü'), policy: { standardWebhooks: own } }
+    expect(headersOf(given, { standardWebhooks: forAll })?.['webhook-signature'] !== undefined).toBe(expected)
+  })
+
   it('nothing without a secret', () => {
     expect(headersOf({}, on)).toEqual(unsigned)
   })
@@ -141,10 +150,19 @@ describe('refuseHeader', () => {
 
   it.each([
     ...['Host', 'content-length', 'Content-Type', 'content-encoding', 'transfer-encoding', 'Connection', 'upgrade'],
-    ...['TE', 'trailer', 'expect', 'keep-alive', 'User-Agent', 'Proxy-Authorization', 'proxy-', 'X-SIGNATURE'],
-    ...['x-message-id', 'webhook-id', 'Webhook-Anything'],
+    ...['TE', 'trailer', 'expect', 'keep-alive', 'User-Agent', 'X-SIGNATURE', 'x-message-id'],
   ])('refuses %s, which is not the user\u2019s to give', name => {
     const message = `header "${name}" is set by Hookline or by HTTP itself`
+    expect(refuseHeader(name, 'x')).toEqual({ message, hint: 'leave it out' })
+  })
+
+  it.each([
+    ['Proxy-Authorization', 'proxy-'],
+    ['proxy-', 'proxy-'],
+    ['webhook-id', 'webhook-'],
+    ['Webhook-Anything', 'webhook-'],
+  ])('refuses %s, which begins like ours', (name, prefix) => {
+    const message = `header "${prefix}"… is set by Hookline or by HTTP itself`
     expect(refuseHeader(name, 'x')).toEqual({ message, hint: 'leave it out' })
   })
 
@@ -154,7 +172,7 @@ describe('refuseHeader', () => {
 
   it('refuses a name that objects cannot hold', () => {
     expect(refuseHeader('__proto__', 'x')).toEqual({
-      message: 'header name "__proto__" cannot be sent',
+      message: 'a header of this name cannot be sent',
       hint: 'take another name',
     })
   })
@@ -163,14 +181,14 @@ describe('refuseHeader', () => {
     'refuses the value %j without showing it',
     value => {
       const refusal = refuseHeader('X-Key', value)
-      expect(refusal?.message).toContain('the value of header "X-Key" holds a line break or another character')
+      expect(refusal?.message).toContain('the value of this header holds a line break or another character')
       expect(JSON.stringify(refusal)).not.toContain('s3cret')
     },
   )
 
   it('refuses a longer value', () => {
     expect(refuseHeader('X-Long', 'x'.repeat(4_097))?.message).toBe(
-      'the value of header "X-Long" is 4097 bytes long, more than 4096',
+      'the value of this header is 4097 bytes long, more than 4096',
     )
   })
 })
@@ -189,7 +207,7 @@ describe('refuseHeaders', () => {
 
   it('refuses a name twice', () => {
     expect(refuseHeaders({ 'X-Tenant': '1', 'x-tenant': '1' })).toEqual({
-      message: 'header "x-tenant" stands twice, also as "X-Tenant"',
+      message: 'one header stands twice',
       hint: 'leave one of them out: names ignore case',
     })
   })

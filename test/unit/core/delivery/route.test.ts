@@ -165,3 +165,22 @@ it('a routing does not change with the lists it was made of', () => {
   expect([...made.destinations.keys()]).toEqual(['crm'])
   expect(made.bySource.get('ios')).toEqual([crm])
 })
+
+describe('while a file of destinationsFrom cannot be read', () => {
+  const incomplete = createRouting({ sources: [sourceOf('web')], destinations: [], excluded: { files: 1, unnamed: 1 } })
+  const held = { kind: 'deliver', destination: { id: 'lost', paused: true, isHeld: true, webhooks: [] } }
+
+  it('a waiting record of an unknown destination waits on', () => {
+    expect(routeParked('lost', incomplete)).toMatchObject(held)
+  })
+
+  it('an event for it by name waits', () => {
+    const routed = route(eventOf({ sourceId: 'web', destinationId: 'lost' }), incomplete)
+    expect(routed).toMatchObject({ kind: 'deliver', destinations: [held.destination], drops: [] })
+  })
+
+  it('it is unknown again when all files can be read', () => {
+    const whole = createRouting({ sources: [sourceOf('web')], destinations: [], excluded: { files: 1, unnamed: 0 } })
+    expect(routeParked('lost', whole)).toEqual({ kind: 'dead_lettered', reason: 'unknown_destination' })
+  })
+})

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { mostElements, mostMessages, readBatch, type TakenBatch } from '../../../../src/core/message/batch.ts'
+import { mostElements, mostMessages, readBatch } from '../../../../src/core/message/batch.ts'
 import type { CallType, Message } from '../../../../src/core/message/message.ts'
-import { receivedAt, take, taken } from '../../../support/batches.ts'
+import { type Normalised, receivedAt, take, taken } from '../../../support/batches.ts'
 
 /** The one message that a body holds. */
 function only(body: unknown, type?: CallType): Message {
@@ -12,7 +12,7 @@ function only(body: unknown, type?: CallType): Message {
 }
 
 const page = (fields: object = {}): object => ({ type: 'page', userId: 'u', ...fields })
-const ids = ({ messages }: TakenBatch): readonly string[] => messages.map(({ messageId }) => messageId)
+const ids = ({ messages }: Normalised): readonly string[] => messages.map(({ messageId }) => messageId)
 
 describe('forms of a body', () => {
   it.each<[string, unknown, CallType | undefined]>([
@@ -138,6 +138,12 @@ describe('what the batch says for all', () => {
     const outcome = take({ batch: [page()], context, integrations })
     if (code === undefined) expect(outcome).toMatchObject({ rejected: [], messages: [{ type: 'page' }] })
     else expect(outcome).toMatchObject({ kind: 'refused', code })
+  })
+
+  it('together with the number of messages: a small body must not become a large one', () => {
+    const batch = (size: number): unknown => take({ batch: Array(size).fill(page()), context: filling(32_766) })
+    expect(batch(256)).toMatchObject({ rejected: [], messages: { length: 256 } })
+    expect(batch(257)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
   })
 
   it.each([

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { cutBatch } from '../../../../src/core/message/cut.ts'
+import { cutJson, membersIn } from '../../../../src/core/message/cut.ts'
 
 const options = { list: 'batch', members: ['writeKey', 'context'], most: 6 }
 
 /** The elements and members as text, or what became of it instead. */
 function cut(text: string, most = options.most): readonly string[] | string {
-  const outcome = cutBatch(text, { ...options, most })
-  if (outcome.kind !== 'cut') return outcome.kind
+  const outcome = cutJson(text, { ...options, most })
+  if (outcome.kind !== 'list') return outcome.kind
   const { elements, members } = outcome
   const texts = Array.from({ length: elements.length / 2 }, (_, index) =>
     text.slice(elements[2 * index], elements[2 * index + 1]),
@@ -54,8 +54,8 @@ describe('a broken element leaves the others whole', () => {
     ['a quote in a string', '[{"a":"say "hi" now"},2]', ['{"a":"say "hi" now"}', '2']],
     ['a broken member that nobody asked for', '{"x":NaN,"y":[1},"batch":[1]}', []],
   ])('%s', (_, text, expected) => {
-    const isUncuttable = expected.length === 0
-    expect(cut(text)).toEqual(isUncuttable ? 'uncuttable' : expected)
+    const isBroken = expected.length === 0
+    expect(cut(text)).toEqual(isBroken ? 'broken' : expected)
     expect(() => JSON.parse(text)).toThrow(SyntaxError)
   })
 
@@ -64,13 +64,8 @@ describe('a broken element leaves the others whole', () => {
   })
 })
 
-describe('uncuttable: what holds the elements together is broken', () => {
+describe('broken: what holds the elements together', () => {
   it.each([
-    ['nothing', ''],
-    ['only white space', ' \n'],
-    ['no list in it', '{"a":[1]}'],
-    ['the list is none', '{"batch":{"0":{}}}'],
-    ['the last of two lists is none', '{"batch":[1],"batch":2}'],
     ['a list that does not end', '[1,2'],
     ['an object that does not end', '{"batch":[1,2]'],
     ['an element that does not end', '{"batch":[1,{"a":2'],
@@ -85,9 +80,34 @@ describe('uncuttable: what holds the elements together is broken', () => {
     ['a bracket too many: which one ends the list?', '{"batch":[{"a":1]},{"b":2}]}'],
     ['something behind it', '{"batch":[1]} 2'],
     ['something behind the list', '[1] [2]'],
-    ['neither list nor object', '"batch"'],
   ])('%s', (_, text) => {
-    expect(cut(text)).toBe('uncuttable')
+    expect(cut(text)).toBe('broken')
+  })
+})
+
+describe('no list', () => {
+  it.each([
+    ['nothing', '', 'scalar'],
+    ['only white space', ' \n', 'scalar'],
+    ['neither list nor object', '"batch"', 'scalar'],
+    ['an empty object', ' {} ', 'object'],
+    ['no list in it', '{"a":[1]}', 'object'],
+    ['the list is none', '{"batch":{"0":{}}}', 'object'],
+    ['the last of two lists is none', '{"batch":[1],"batch":2}', 'object'],
+  ])('%s', (_, text, expected) => {
+    expect(cut(text)).toBe(expected)
+  })
+})
+
+describe('membersIn', () => {
+  it.each<[string, string, object]>([
+    ['the last of a name', '{"context":1,"writeKey":"k","context":{"a":2}}', { context: '{"a":2}', writeKey: '"k"' }],
+    ['names with escapes', '{"\\u0063ontext":1}', { context: '1' }],
+    ['as far as the text goes', '{"writeKey":"k","x":NaN,"context":[', { writeKey: '"k"', context: '[' }],
+    ['none of an inner object', '{"x":{"context":1},"y":[{"writeKey":2}]}', {}],
+    ['none of a list', '["writeKey","k"]', {}],
+  ])('%s', (_, text, expected) => {
+    expect(Object.fromEntries(membersIn(text, ['writeKey', 'context']))).toEqual(expected)
   })
 })
 
@@ -96,6 +116,7 @@ describe('how many', () => {
     ['as many as may be', 3, '[1,2,3]', ['1', '2', '3']],
     ['one more', 2, '[1,2,3]', 'too_many'],
     ['one more, in a batch', 2, '{"batch":[,,]}', 'too_many'],
+    ['one more in a list that another one of its name hides', 2, '{"batch":[1,2,3],"batch":[4]}', ['4']],
   ])('%s', (_, most, text, expected) => {
     expect(cut(text, most)).toEqual(expected)
   })
@@ -104,11 +125,11 @@ describe('how many', () => {
 describe('hostile texts cost no more than their length', () => {
   const size = 1_000_000
   it.each([
-    ['brackets that only open', '['.repeat(size), 'uncuttable'],
-    ['brackets that only open, in a batch', `{"batch":[${'[{'.repeat(size / 2)}`, 'uncuttable'],
-    ['brackets that only close', `[${'}'.repeat(size)}`, 'uncuttable'],
-    ['openings of one sort, closings of the other', `[${'{'.repeat(size / 2)}${']'.repeat(size / 2)}`, 'uncuttable'],
-    ['pairs that do not match', `[${'[}'.repeat(size / 2)}`, 'uncuttable'],
+    ['brackets that only open', '['.repeat(size), 'broken'],
+    ['brackets that only open, in a batch', `{"batch":[${'[{'.repeat(size / 2)}`, 'broken'],
+    ['brackets that only close', `[${'}'.repeat(size)}`, 'broken'],
+    ['openings of one sort, closings of the other', `[${'{'.repeat(size / 2)}${']'.repeat(size / 2)}`, 'broken'],
+    ['pairs that do not match', `[${'[}'.repeat(size / 2)}`, 'broken'],
     ['commas', `[${','.repeat(size)}]`, 'too_many'],
     ['quotes', `[${'"'.repeat(size)}]`, [`${'"'.repeat(size)}`]],
     ['backslashes', `["${'\\'.repeat(size)}"]`, [`"${'\\'.repeat(size)}"`]],

@@ -17,6 +17,19 @@ describe('messageIdOf', () => {
     ['a line break', 'a\r\nX-Header: b', hashed('a\r\nX-Header: b')],
     ['DEL', 'a\x7f', hashed('a\x7f')],
     ['more than ASCII', 'Ä', hashed('Ä')],
+    ['that of an SDK', '4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11', '4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11'],
+    ['reserved: of a membership update', `audience-${'0a'.repeat(20)}`, hashed(`audience-${'0a'.repeat(20)}`)],
+    ['reserved: of a delete', `delete-${'0a'.repeat(20)}`, hashed(`delete-${'0a'.repeat(20)}`)],
+    ['reserved: of a canary event', 'canary-1', hashed('canary-1')],
+    ['reserved: a position', 'hookline.events/0/5', hashed('hookline.events/0/5')],
+    [
+      'reserved: a position, with another prefix',
+      'eu-1.hook_line.events/11/9007199254740993',
+      hashed('eu-1.hook_line.events/11/9007199254740993'),
+    ],
+    ['not reserved: another hash', `audience-${'0a'.repeat(19)}`, `audience-${'0a'.repeat(19)}`],
+    ['not reserved: within', `my-audience-${'0a'.repeat(20)}`, `my-audience-${'0a'.repeat(20)}`],
+    ['not reserved: another path', 'orders/0/5', 'orders/0/5'],
     ['a lone surrogate', '\ud83d', hashed('\ufffd')],
   ])('%s', (_, messageId, expected) => {
     expect(messageIdOf(messageId, () => 'new-id')).toBe(expected)

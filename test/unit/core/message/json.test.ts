@@ -15,6 +15,13 @@ describe('parseJson', () => {
     ['twice: the last one', '{"userId":1,"userId":9007199254740993}', { userId: '9007199254740993' }],
     ['number, then text', '{"userId":1,"userId":"a"}', { userId: 'a' }],
     ['no id of the message', '{"userId":7,"traits":{"userId":1.0}}', { userId: '7', traits: { userId: 1 } }],
+    ['with an escape in its name', '{"us\\u0065rId":9007199254740993}', { userId: '9007199254740993' }],
+    ['with white space', '{ "userId" :\t1.0 }', { userId: '1.0' }],
+    [
+      'before a member of __proto__',
+      '{"userId":1.0,"__proto__":{"userId":2.0}}',
+      JSON.parse('{"userId":"1.0","__proto__":{"userId":2}}'),
+    ],
     ['only deeper down', '{"properties":{"userId":1.0}}', { properties: { userId: 1 } }],
     ['in its place', '{"type":"track","userId":7,"event":"x"}', { type: 'track', userId: '7', event: 'x' }],
   ])('an id that is a number becomes its digits as written: %s', (_, text, value) => {
@@ -42,7 +49,7 @@ describe('parseJson', () => {
 
   it('survives 100,000 levels beside a numeric id', () => {
     const parsed = parseJson(`{"userId":5,"properties":${nested(100_000)}}`)
-    expect(parsed).toMatchObject({ kind: 'parsed', value: { userId: 5 } })
+    expect(parsed).toMatchObject({ kind: 'parsed', value: { userId: '5' } })
   })
 
   it('names the field that held the text', () => {

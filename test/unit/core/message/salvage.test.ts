@@ -48,8 +48,13 @@ describe('hostile bodies', () => {
     ],
     [
       'deep nesting in one that is cut',
-      `[NaN,{"type":"page","userId":"u","a":${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}}]`,
+      `[NaN,{"type":"page","userId":"u","a":${'{"a":'.repeat(deep / 4)}1${'}'.repeat(deep / 4)}}]`,
       { rejected: [{ code: 'invalid_json' }, { code: 'too_deep' }] },
+    ],
+    [
+      'deep nesting in one that is too long',
+      `[NaN,{"type":"page","userId":"u","a":${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}}]`,
+      { rejected: [{ code: 'invalid_json' }, { code: 'message_too_large' }] },
     ],
     ['deep nesting of the whole', `{"a":${'['.repeat(deep)}${']'.repeat(deep)}}`, { code: 'invalid_body' }],
     ['a lone surrogate', '[{"type":"page","userId":"\\ud83d"}]', { messages: [{ userId: '\ufffd' }] }],

@@ -16,6 +16,7 @@ function settings(changes: object = {}): Settings {
   return result.settings
 }
 
+const operatorOf = (...key: readonly string[]) => ({ operator: { keys: [{ name: 'ada', role: 'operate', key }] } })
 const [destination] = input.destinations
 
 describe('changeBetween', () => {
@@ -55,11 +56,17 @@ describe('changeBetween', () => {
       [],
       ['topics', 'collector', 'ops', 'delivery'],
     ],
+    ['the first key of the operator API, which then listens', operatorOf('old'), ['operator'], ['operatorListen']],
     ['both sorts', { payload: { messageIdHeader: false }, delivery: { schedule: [] } }, ['payload'], ['delivery']],
   ])('%s', (_, changes, live, needRestart) => {
     expect(changeBetween(settings(), settings(changes))).toEqual({ live, needRestart })
     expect(changeBetween(settings(changes), settings())).toEqual({ live, needRestart })
   })
+})
+
+it('a second operator key during a rotation takes effect without a restart', () => {
+  const change = changeBetween(settings(operatorOf('old')), settings(operatorOf('new', 'old')))
+  expect(change).toEqual({ live: ['operator'], needRestart: [] })
 })
 
 it('withLiveOf takes what is live and keeps the rest', () => {

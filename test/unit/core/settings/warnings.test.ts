@@ -6,16 +6,20 @@ const crm = { id: 'crm', sources: ['web'], webhooks: [{ url: 'https://a.example'
 const base = {
   kafka: { brokers: ['a:9092'] },
   registry: { url: 'http://registry:8081' },
-  sources: [{ id: 'web', writeKey: 'k' }],
+  sources: [{ id: 'web', writeKey: 'a-long-write-key' }],
   destinations: [crm],
 }
 const plain = [{ url: 'https://a.example' }, { url: 'HTTP://b.example' }, { id: 'c', url: 'http://c.example' }]
 const unsigned = 'destination crm: unsigned over http:// (webhook 1, c), receivers cannot tell who calls'
 
+const easyToGuess = 'has fewer than 16 characters and is easy to guess; make a longer random one'
+const deprecated =
+  "collector.operatorKey: the operator API on the collector's listener is deprecated, the next minor version removes it; use operator.keys, whose listener is operator.listen"
+
 it.each<[string, object, string[]]>([
   ['nothing to say', {}, []],
   ['unsigned over http', { destinations: [{ ...crm, webhooks: plain }] }, [unsigned]],
-  ['signed over http', { destinations: [{ ...crm, webhooks: plain, sharedSecret: 's' }] }, []],
+  ['signed over http', { destinations: [{ ...crm, webhooks: plain, sharedSecret: 'a-long-shared-secret' }] }, []],
   [
     'not enabled',
     { destinations: [{ ...crm, enabled: false, paused: true }] },
@@ -28,7 +32,7 @@ it.each<[string, object, string[]]>([
   ],
   [
     'a secret with white space around it',
-    { destinations: [{ ...crm, sharedSecret: ['a', ' b'] }] },
+    { destinations: [{ ...crm, sharedSecret: ['a-long-shared-secret', ' a-long-shared-secret'] }] },
     ['destination crm: a shared secret begins or ends with white space'],
   ],
   [
@@ -42,6 +46,30 @@ it.each<[string, object, string[]]>([
     [],
   ],
   [
+    'secrets that are easy to guess',
+    {
+      sources: [{ id: 'web', writeKey: 'fifteen-letters' }],
+      destinations: [{ ...crm, sharedSecret: ['a-long-shared-secret', 'short'] }],
+      collector: { operatorKey: 'short' },
+      operator: { keys: [{ name: 'ada', role: 'read', key: ['a-long-operator-key', 'short'] }] },
+    },
+    [
+      deprecated,
+      `source web: a write key ${easyToGuess}`,
+      `destination crm: a shared secret ${easyToGuess}`,
+      `operator key ada: a key ${easyToGuess}`,
+      `collector.operatorKey: it ${easyToGuess}`,
+    ],
+  ],
+  [
+    'secrets that are not',
+    {
+      collector: { operatorKey: 'a-long-operator-key' },
+      operator: { keys: [{ name: 'ada', role: 'read', key: 'sixteen-letters!' }] },
+    },
+    [deprecated],
+  ],
+  [
     'everything allowed',
     { network: { allow: ['10.0.0.0/8', '0.0.0.0/0'] } },
     ['network: 0.0.0.0/0 allows every private address'],
@@ -50,6 +78,40 @@ it.each<[string, object, string[]]>([
     'a password in plain text',
     { kafka: { brokers: ['a:9092'], sasl: { mechanism: 'plain', username: 'u', password: 'p' } } },
     ['kafka: the password goes to the brokers without TLS'],
+  ],
+  [
+    'a password of the registry in plain text',
+    { registry: { url: 'http://registry:8081', username: 'u', password: 'p' } },
+    ['registry: the password goes over http://, use https://'],
+  ],
+  ['the same over https', { registry: { url: 'https://registry:8081', username: 'u', password: 'p' } }, []],
+  [
+    'credentials in a header over http',
+    {
+      destinations: [
+        {
+          ...crm,
+          sharedSecret: 'a-long-shared-secret',
+          webhooks: [
+            { url: 'https://a.example', headers: { Authorization: 'Bearer x' } },
+            { url: 'http://b.example', headers: { authorization: 'Bearer x' } },
+            { id: 'c', url: 'http://c.example', headers: { 'X-Name': 'x' } },
+          ],
+        },
+      ],
+    },
+    ['destination crm: the Authorization header goes over http:// (webhook 1), use https://'],
+  ],
+  [
+    'one shared secret at two destinations',
+    {
+      destinations: [
+        { ...crm, sharedSecret: ['a-secret-of-sixteen', 'b-secret-of-sixteen'] },
+        { ...crm, id: 'erp', sharedSecret: 'c-secret-of-sixteen' },
+        { ...crm, id: 'mail', sharedSecret: ['d-secret-of-sixteen', 'b-secret-of-sixteen'] },
+      ],
+    },
+    ['destination mail: has a shared secret of destination crm, give each its own'],
   ],
   [
     'the same over TLS',

@@ -22,6 +22,10 @@ describe('deploy/image/Dockerfile', () => {
     ])
   })
 
+  it('pins its base images by digest', () => {
+    for (const value of args.values()) expect(value).toMatch(/^[^@]+:[^@]+@sha256:[0-9a-f]{64}$/)
+  })
+
   it('runs nothing in the runtime image, which has no shell', () => {
     expect(stepsOf('run')).toEqual([])
     expect(stepsOf('entrypoint')).toHaveLength(1)

@@ -169,7 +169,7 @@ describe('write key', () => {
   it('of a changed configuration counts at once', async () => {
     const collector = new CollectorHarness()
     expect([collector.service.isWriteKey('web-key'), collector.service.isWriteKey('new-key')]).toEqual([true, false])
-    collector.sources = createSourceKeys([{ id: 'new', writeKey: new Secret('new-key') }])
+    collector.sources = createSourceKeys([{ id: 'new', writeKeys: [new Secret('new-key')] }])
     expect([collector.service.isWriteKey('web-key'), collector.service.isWriteKey('new-key')]).toEqual([false, true])
     expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'invalid_write_key' })
     expect(await collector.answered({ batch: [] }, { headerKey: 'new-key' })).toEqual(accepted)

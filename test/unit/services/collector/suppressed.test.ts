@@ -52,6 +52,36 @@ describe('of a suppressed user', () => {
   })
 })
 
+describe('the text of a rejected message', () => {
+  const rejectedOf = async (collector: CollectorHarness, text: string) => {
+    await collector.answered(`{"batch":[${text}]}`)
+    return collector.rejects()
+  }
+  it.each<[string, string, string]>([
+    ['rejected for another reason', 'missing_event', '{"type":"track","userId":"ada","messageId":"m"}'],
+    ['with an escape in it', 'missing_event', '{"type":"track","user\\u0049d":"\\u0061da","messageId":"m"}'],
+    ['that is no JSON', 'invalid_json', '{"type":"page","messageId":"m","userId":"ada","x":NaN}'],
+    ['that is no JSON, and whose user id cannot be read', 'invalid_json', '{"type":"page","userId":ada}'],
+    ['that is too long', 'message_too_large', `{"type":"page","userId":"ada","x":"${'x'.repeat(300_000)}"}`],
+  ])('of a suppressed user is not kept: %s', async (_, code, text) => {
+    const [rejected, ...others] = await rejectedOf(deleted(), text)
+    expect(others).toEqual([])
+    expect(rejected).toMatchObject({ source: 'web', code, index: 0 })
+    expect(rejected).not.toHaveProperty('text')
+  })
+
+  it.each<[string, () => CollectorHarness, string]>([
+    ['of somebody else', deleted, '{"type":"track","userId":"bob"}'],
+    ['of somebody else, which is no JSON', deleted, '{"userId":"bob","x":NaN}'],
+    ['of nobody', deleted, '{"type":"track"}'],
+    ['of a user who was only deleted', () => deleted({ isSuppressed: false }), '{"type":"track","userId":"ada"}'],
+    ['of another source than the suppressed one', () => deleted({ source: 'app' }), '{"type":"track","userId":"ada"}'],
+    ['that cannot be read while nobody is suppressed', () => new CollectorHarness(), '{"userId":ada}'],
+  ])('is kept: %s', async (_, given, text) => {
+    expect(await rejectedOf(given(), text)).toMatchObject([{ text }])
+  })
+})
+
 describe('is taken', () => {
   it.each([
     ['what a user sends who was only deleted', () => deleted({ isSuppressed: false }), {}],

@@ -124,12 +124,17 @@ describe('while Kafka takes nothing', () => {
 
 describe('memory', () => {
   it('of bodies: what is not to be had is refused, what was given back can be had again', () => {
-    const { service, ...collector } = new CollectorHarness({ memory: { bodies: 1_000 } })
-    expect([service.reserve(600), service.reserve(401), service.reserve(400)]).toEqual([true, false, true])
-    service.refreshGauges()
-    expect(collector.counts.get('collectorHeldBytes{bodies}')).toBe(1_000)
-    service.release(600)
-    expect(service.reserve(600)).toBe(true)
+    const collector = new CollectorHarness({
+      memory: { bodies: { authenticated: 1_000, keyless: 100, perAddress: 10_000 } },
+    })
+    const open = (sourceId: string) => collector.service.openBody({ sourceId, address: 'x' }, () => {})
+    const first = open('web')
+    first.received()
+    expect([first.take(600), open('app').take(401), open('app').take(400)]).toEqual([true, false, true])
+    expect(collector.held('bodies')).toBe(1_000)
+    expect(collector.count('collectorBodiesRefused{budget}')).toBe(1)
+    first.release()
+    expect(open('web').take(600)).toBe(true)
   })
 
   it('of records: a request that finds no room is to come again, and nothing of it is handed over', async () => {

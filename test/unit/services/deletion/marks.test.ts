@@ -159,12 +159,30 @@ describe('changes', () => {
     expect(marks.get('ada')).toEqual([deletedAt(now, false, 'web'), deletedAt(now, false, 'app')])
   })
 
+  it('a suppression survives a second writer that dies before it has read its record back, also a compaction after that', async () => {
+    const now = clock.now()
+    const update = marks.update('ada', deleting(deletedAt(now, true)))
+    await settle()
+    await update
+    const dead = encodeMarks([deletedAt(now)])
+    log.write(topic, Buffer.from(dead), 'ada', { write: 'of the dead one', 'made-of': '-1' })
+    await settle()
+    const later = about('ada', epochMs(now + 1))
+    const { marks: started } = await process()
+    for (const each of [marks, started]) expect(each.stops(later, clock.now())).toBe('suppressed')
+    const tidied = marks.tidy(10)
+    await settle()
+    expect(await tidied).toBe(1)
+    expect(String(log.records(topic).at(-1)?.value)).toBe(encodeMarks([deletedAt(now, true)]))
+    expect(await marks.tidy(10)).toBe(0)
+  })
+
   it('what is over goes, what is not stays, and so does a deletion that comes just then', async () => {
     const old = clock.now()
     write('ada', deletedAt(old))
     write('bob', deletedAt(old), deletedAt(old, true, 'web'))
     write('cleo', deletedAt(old))
-    await clock.advance(durationMs(4 * day + 1), settle)
+    await clock.advance(durationMs(51 * day + 1), settle)
     write('dan', deletedAt(clock.now()))
     log.poll()
     const other = await process()
@@ -186,10 +204,19 @@ describe('changes', () => {
 
   it('no more users are tidied at once than asked for', async () => {
     for (const user of ['ada', 'bob', 'cleo']) write(user, deletedAt(clock.now()))
-    await clock.advance(durationMs(4 * day + 1), settle)
+    await clock.advance(durationMs(51 * day + 1), settle)
     const tidied = marks.tidy(2)
     await settle()
     expect(await tidied).toBe(2)
     expect(marks.size).toBe(1)
   })
+})
+
+it('nothing is known for sure when the machine wakes up, until the topic was read again', async () => {
+  log.poll()
+  expect(marks.isCurrent()).toBe(true)
+  clock.suspend(60_000)
+  expect(marks.isCurrent()).toBe(false)
+  log.poll()
+  expect(marks.isCurrent()).toBe(true)
 })

@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { firstCarried } from '../../../../src/core/delivery/carried.ts'
 import type { Attempt } from '../../../../src/core/delivery/decide.ts'
@@ -28,8 +29,6 @@ function started() {
   }
   return { clock, logger, fails }
 }
-
-const endOfTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 describe('lines of attempts', () => {
   it('are written at the end of a turn, in order, and say what held when each attempt ended', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { DispatcherHarness, ok } from '../../../support/dispatcher-harness.ts'
+import { DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
 import { trackMessage } from '../../../support/messages.ts'
 
 const ids = (harness: DispatcherHarness): unknown[] => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
@@ -32,7 +32,7 @@ describe('a partition that is to be given up', () => {
     harness.live.handlers?.onRevoked([partition])
     await harness.advance(1)
     expect(harness.service.health().live.find(({ name }) => name === 'progress')?.detail).toBe(
-      'oldest open record 0 ms',
+      'oldest open record 0 ms, no call has ended for 0 ms',
     )
   })
 
@@ -92,4 +92,34 @@ describe('while the group has not confirmed that we are its member', () => {
     await harness.advance(1)
     expect(ids(harness)).toEqual(['a', 'b'])
   })
+})
+
+it('destinations that wait for a permit of their host when a partition is taken away deliver what comes later', async () => {
+  const ids = Array.from({ length: 60 }, (_, index) => `destination-${index}`)
+  const harness = await DispatcherHarness.started({
+    destinations: ids.map((id, index) =>
+      destination(id, {
+        webhooks: [
+          {
+            label: '0',
+            url: `https://one.example.com/${index}`,
+            urlHash: '00000000',
+            headers: {},
+            traceHeaders: false,
+          },
+        ],
+      }),
+    ),
+    delivery: { perHost: 8 },
+  })
+  write(harness, 'a')
+  // Eight calls are in progress, 52 destinations wait for a permit.
+  harness.log.poll()
+  harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
+  await harness.advance(1)
+  expect(harness.calls).toHaveLength(8)
+  harness.live.rebalance()
+  harness.write({ message: trackMessage('b', { userId: 'b' }), destinationId: ids[59] })
+  await harness.advance(1)
+  expect(harness.calls.filter(({ call }) => call.url.endsWith('/59'))).toHaveLength(2)
 })

@@ -17,6 +17,7 @@ function reliefWith({
     outOfCpuUntil: () => Number.NEGATIVE_INFINITY,
     lanes: { findSlow: () => {}, slow: [], takeOut: () => [] },
     moveOn: () => {},
+    mayMove: () => true,
     isOpen: () => true,
     ...deps,
   })
@@ -118,4 +119,22 @@ describe('what slow lanes move on', () => {
     turn()
     expect(moved()).toBe(128)
   })
+})
+
+it('a delivery that was never attempted stays in its slow lane at the end of its window: it gets that attempt', () => {
+  const waiting = [{ isDue: false }, { isDue: true }] as unknown as (Delivery & { isDue: boolean })[]
+  const moved: unknown[] = []
+  const relief = reliefWith({
+    clock: {},
+    lanes: {
+      findSlow: () => {},
+      slow: [{ destination: 'slow' } as DestinationLane],
+      takeOut: (_lane, _shard, _most, isWanted) => waiting.filter(isWanted),
+    },
+    mayMove: delivery => !(delivery as Delivery & { isDue: boolean }).isDue,
+    moveOn: delivery => void moved.push(delivery),
+  })
+  const shard = { revoked: false, mayStart: true, holds: () => true, hasOthersThan: () => true, reconsider: () => {} }
+  relief.relieve(shard as unknown as Shard)
+  expect(moved).toEqual([waiting[0]])
 })

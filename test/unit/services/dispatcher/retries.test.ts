@@ -19,7 +19,9 @@ describe('retries (A7)', () => {
       outcomes: 'http_5xx',
       'message-id': 'm1',
     })
-    expect(deadLetter?.key?.toString()).toBe('crm/hookline.events/0/0/0')
+    expect(deadLetter?.key?.toString()).toBe(
+      `crm/hookline.events/0/0/${harness.log.records(harness.topics.events)[0]?.timestamp}/0`,
+    )
     expect(harness.count('deadLetters{crm,retries_exhausted}')).toBe(1)
   })
 

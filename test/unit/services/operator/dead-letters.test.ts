@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { deadLetterRecord } from '../../../../src/core/delivery/carried.ts'
+import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import type { DeadLetterReason } from '../../../../src/core/delivery/outcome.ts'
 import type { Decoded, EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'

@@ -27,8 +27,8 @@ async function started(answers: { crm: CallResult }) {
       routing: createRouting({ sources: [sourceOf('web')], destinations: harness.destinations }),
       policy: defaultPolicy,
     }
-    const notNeeded = () => Promise.reject(new Error('nothing here is of an audience'))
-    const deps = { reader, producer: log.producer(), clock, circumstances, events: notNeeded, inputs: notNeeded }
+    const inputs = () => Promise.reject(new Error('nothing here is of an audience'))
+    const deps = { reader, producer: log.producer(), clock, circumstances, events: async () => harness.codec, inputs }
     const report = replayDeadLetters(deps, { filter: {}, signal: new AbortController().signal })
     await harness.advance(0)
     return report
@@ -68,9 +68,9 @@ describe('what was put back', () => {
     await harness.advance(duration('5h'))
     expect(calls()).toEqual(Array(10).fill('crm m1'))
     expect(deadLetters()).toEqual([
-      ['crm/hookline.events/0/0/0', true],
-      ['crm/hookline.events/0/0/0', false],
-      ['crm/hookline.events/0/0/1', true],
+      ['crm/hookline.events/0/0/1772323200000/0', true],
+      ['crm/hookline.events/0/0/1772323200000/0', false],
+      ['crm/hookline.events/0/0/1772323200000/1', true],
     ])
     expect(await replay()).toMatchObject({ total: 1, replayed: 1 })
   })
@@ -81,7 +81,8 @@ describe('what was put back', () => {
     await harness.advance(0)
     const [crm, ...others] = harness.destinations
     harness.destinations = others
-    await harness.advance(duration('10s'))
+    // It waits a minute for the configuration.
+    await harness.advance(duration('71s'))
     calls()
     expect(await replay()).toMatchObject({ total: 1, replayed: 0, rows: [{ reason: 'unknown_destination' }] })
     harness.destinations = [crm!, ...others]
@@ -94,8 +95,10 @@ describe('what was put back', () => {
     const { harness, replay, calls } = await started({ crm: ok })
     const value = Buffer.from(JSON.stringify({ sourceId: 'late', canonical: true, message: trackMessage('m1') }))
     harness.log.write(harness.topics.events, value, 'user-1')
-    await harness.advance(0)
+    // It waits for the configuration, each time.
+    await harness.advance(duration('101s'))
     expect(await replay()).toMatchObject({ total: 1, replayed: 1, rows: [{ reason: 'unknown_source' }] })
+    await harness.advance(duration('101s'))
     expect(await replay()).toMatchObject({ total: 1, replayed: 1, rows: [{ reason: 'unknown_source' }] })
     const copies = harness.log.records(harness.topics.events)
     expect(copies.map(({ key, headers }) => [String(key), headers['replay-of']?.slice(0, 20)])).toEqual([

@@ -20,6 +20,7 @@ describe('a replay', () => {
       total: 3,
       replayed: 3,
       unmarked: 0,
+      destinations: new Set(['crm', 'shop']),
       end: { kind: 'done' },
       rows: expect.arrayContaining([
         { destination: 'crm', reason: 'retries_exhausted', way: { topic: firstTier }, count: 1 },
@@ -44,7 +45,7 @@ describe('a replay', () => {
     const harness = harnessOf(givenUp(1))
     await harness.replay()
     harness.giveUp(givenUp(1, 'crm', { round: 1 }))
-    expect(harness.standing.map(({ key }) => String(key))).toEqual(['crm/hookline.events/1/1/1'])
+    expect(harness.standing.map(({ key }) => String(key))).toEqual(['crm/hookline.events/1/1/1795248000000/1'])
     expect(await harness.replay()).toMatchObject({ total: 1, replayed: 1 })
     expect(harness.parked).toEqual(['crm m-1 1', 'crm m-1 2'])
   })
@@ -54,8 +55,8 @@ describe('a replay', () => {
     await harness.replay()
     const marks = harness.shelf.records(topics.deadLetter).filter(({ value }) => value === null)
     expect(marks.map(({ key, partition }) => [String(key), partition]).toSorted()).toEqual([
-      ['crm/hookline.events/0/2/0', 1],
-      ['crm/hookline.events/1/1/0', 0],
+      ['crm/hookline.events/0/2/1795248000000/0', 1],
+      ['crm/hookline.events/1/1/1795248000000/0', 0],
     ])
   })
 
@@ -126,7 +127,14 @@ describe('before it begins', () => {
     const told: number[] = []
     const begin = (total: number): boolean => told.push(total) === 0
     const report = await harness.replay({ begin })
-    expect(report).toEqual({ total: 1, replayed: 0, unmarked: 0, rows: [], end: { kind: 'declined' } })
+    expect(report).toEqual({
+      total: 1,
+      replayed: 0,
+      unmarked: 0,
+      rows: [],
+      destinations: new Set(),
+      end: { kind: 'declined' },
+    })
     expect(told).toEqual([1])
     expect(harness.parked).toEqual([])
   })

@@ -1,0 +1,79 @@
+import { heldDestination } from '../../core/delivery/route.ts'
+import { id as idField } from '../../core/settings/fields.ts'
+import { valueAt } from '../../core/settings/problem.ts'
+import type { Destination, Settings } from '../../core/settings.ts'
+import type { Gathered, GatheredFile } from './gather.ts'
+
+/** The configuration without the files that cannot be used, and what stands in for their destinations. */
+export interface Reduced {
+  readonly input: unknown
+  /** By id. */
+  readonly standIns: ReadonlyMap<string, Destination>
+  readonly excluded: NonNullable<Settings['excluded']>
+}
+
+/**
+ * For each unusable file: the destination that it had when it was last good, while this process lives; else, if its id can be read, one that
+ * is held; else none. What refers to a destination that no file has is then for one that is held too.
+ */
+export function withoutFiles(
+  { input, parts }: Gathered,
+  unusable: ReadonlySet<string>,
+  lastGood: ReadonlyMap<string, Destination>,
+): Reduced {
+  const given = valueAt(input, ['destinations']) as readonly unknown[]
+  const own = given.slice(0, given.length - parts.length)
+  const usable = parts.filter(({ file }) => !unusable.has(file))
+  const taken = new Set([...own, ...usable.map(({ value }) => value)].map(value => valueAt(value, ['id'])))
+  const standIns = new Map<string, Destination>()
+  let unnamed = 0
+  const add = (destination: Destination | undefined): void => {
+    if (destination === undefined) unnamed++
+    else if (!taken.has(destination.id)) {
+      taken.add(destination.id)
+      standIns.set(destination.id, destination)
+    }
+  }
+  const bad = parts.filter(({ file }) => unusable.has(file))
+  // What was good before keeps its id against a newcomer that cannot be used either.
+  for (const { file } of bad) if (lastGood.has(file)) add(lastGood.get(file))
+  for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
+  if (unnamed > 0) {
+    for (const id of referredTo(input)) if (!taken.has(id)) add(heldDestination(id))
+  }
+  const stubs = [...standIns.keys()].map(id => stubOf(id, input))
+  const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
+  return { input: { ...(input as object), destinations }, standIns, excluded: { files: bad.length, unnamed } }
+}
+
+/** A destination of which the id can be read, with those of its sources that it may have. */
+function held({ value, outline, allowedSources }: GatheredFile, input: unknown): Destination | undefined {
+  const from = value ?? outline
+  const { data: id } = idField.safeParse(valueAt(from, ['id']))
+  if (id === undefined) return undefined
+  const sources = valueAt(from, ['sources'])
+  const known = new Set(listAt(input, ['sources']).map(source => valueAt(source, ['id'])))
+  const isOpen = (source: unknown): source is string =>
+    known.has(source) && (allowedSources === undefined || allowedSources.includes(source))
+  return heldDestination(id, Array.isArray(sources) ? [...new Set(sources.filter(isOpen))] : [])
+}
+
+/** Passes every rule; its settings are the stand-in's. */
+function stubOf(id: string, input: unknown): object {
+  const source = valueAt(input, ['sources', 0, 'id'])
+  const port = valueAt(input, ['network', 'ports', 0]) ?? 443
+  return { id, sources: [source], webhooks: [{ url: `https://held.invalid:${port}` }] }
+}
+
+function referredTo(input: unknown): readonly string[] {
+  const names = [
+    ...listAt(input, ['audiences', 'list']).flatMap(audience => listAt(audience, ['destinations'])),
+    valueAt(input, ['canary', 'destination']),
+  ]
+  return names.filter(name => typeof name === 'string')
+}
+
+function listAt(value: unknown, path: readonly string[]): readonly unknown[] {
+  const list = valueAt(value, path)
+  return Array.isArray(list) ? list : []
+}

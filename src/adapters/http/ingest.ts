@@ -1,0 +1,106 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { keyThatCounts } from '../../core/collector/source-keys.ts'
+import { writeKeyIn } from '../../core/message/batch.ts'
+import type { CallType } from '../../core/message/message.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { TraceContext } from '../../core/trace/tracer.ts'
+import type { Admission, BodyMemory, TrackingApi } from '../../core/tracking-api.ts'
+import { type Answer, accepted, refused } from './answers.ts'
+import { noMemory, readBody } from './body.ts'
+import { AddressCounter, clientAddressOf } from './client-address.ts'
+import type { Connections } from './connections.ts'
+import type { HttpLimits } from './limits.ts'
+import { createSenderProbe } from './sender-probe.ts'
+import { headerKeyOf, queryKeyOf } from './write-key.ts'
+
+interface Deps {
+  readonly api: TrackingApi
+  readonly maxBodyBytes: number
+  readonly clientAddressHeader?: string | undefined
+  readonly limits: HttpLimits
+  readonly connections: Connections
+  readonly clock: Clock
+  readonly onRefused: (cause: 'address' | 'slow') => void
+}
+
+interface Taken {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly type: CallType | undefined
+  readonly trace: TraceContext | undefined
+}
+
+interface Sender {
+  readonly headerKey: string | undefined
+  readonly queryKey: string | undefined
+  readonly memory: BodyMemory
+  /** Its source was admitted before the body is read. */
+  readonly isKnown: boolean
+}
+
+/**
+ * Handles a request that sends messages. Its sender is judged by the key in the headers or the query before its body is read, and
+ * its body is counted for that source; a body without such a key is counted for its client address until it names its source.
+ */
+export function createIngest(deps: Deps): (taken: Taken) => Promise<Answer | undefined> {
+  const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
+  const inProgress = new AddressCounter(limits.connectionsPerAddress)
+
+  /** Undefined: the sender has gone. */
+  async function take(taken: Taken): Promise<Answer | undefined> {
+    const { raw, query } = taken.request
+    const headerKey = headerKeyOf(raw)
+    const queryKey = queryKeyOf(query)
+    const sender = admitEarly(headerKey, queryKey)
+    if (sender?.kind === 'refused') return refused(sender)
+    const address = clientAddressOf(raw, clientAddressHeader)
+    if (!inProgress.enter(address)) {
+      onRefused('address')
+      return noMemory()
+    }
+    const connection = connections.of(raw)
+    const memory = api.openBody({ sourceId: sender?.sourceId, address }, () => connection.onBroken?.(noMemory()))
+    try {
+      return await takeBody(taken, { headerKey, queryKey, memory, isKnown: sender !== undefined })
+    } finally {
+      memory.release()
+      inProgress.leave(address)
+    }
+  }
+
+  /** Undefined: only the body may say who sends. A key in the query that no source has may be beaten by the body's. */
+  function admitEarly(headerKey: string | undefined, queryKey: string | undefined): Admission | undefined {
+    if (headerKey !== undefined) return api.admit(headerKey)
+    return queryKey !== undefined && api.isWriteKey(queryKey) ? api.admit(queryKey) : undefined
+  }
+
+  async function takeBody({ request, reply, type, trace }: Taken, sender: Sender): Promise<Answer | undefined> {
+    const { raw } = request
+    const { headerKey, queryKey, memory, isKnown } = sender
+    const receivedAt = clock.now()
+    const connection = connections.of(raw)
+    const { progress } = limits
+    const onKey = (key: string): Answer | undefined => {
+      const found = api.admit(key)
+      if (found.kind === 'refused') return refused(found)
+      return memory.assign(found.sourceId) ? undefined : noMemory()
+    }
+    const probe = isKnown ? undefined : createSenderProbe({ maxBytes: maxBodyBytes, onKey })
+    const body = await readBody(raw, reply.raw, { maxBytes: maxBodyBytes, memory, probe, progress, clock, connection })
+    if (body.kind === 'gone') return undefined
+    if (body.kind === 'refused') {
+      if (body.answer.code === 'request_timeout') onRefused('slow')
+      return body.answer
+    }
+    if (!isKnown) {
+      // While it waits for Kafka it counts for its source. A key that is refused is refused by `accept`, after the body is judged.
+      const found = api.admit(keyThatCounts({ header: headerKey, body: writeKeyIn(body.text), query: queryKey }) ?? '')
+      if (found.kind === 'admitted' && !memory.assign(found.sourceId)) return noMemory()
+    }
+    const strict = raw.headers['x-strict-mode'] === '1'
+    const answer = await api.accept({ type, headerKey, queryKey, body: body.text, strict, receivedAt, trace })
+    return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
+  }
+
+  return take
+}

@@ -1,0 +1,81 @@
+import { MemoryBudget } from '../../core/collector/memory-budget.ts'
+import { FailureThrottle } from '../../core/failure-throttle.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { AuditLog, OperatorApi } from '../../core/operator-api.ts'
+import type { FindOperatorKey } from '../../core/operator-keys.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { ListenAddress } from '../../core/settings.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
+import { durationMs } from '../../core/units.ts'
+import { type Answer, ok } from './answers.ts'
+import { createHttpServer, type HttpServer } from './http-server.ts'
+import { defaultLimits, type HttpLimits } from './limits.ts'
+import { operatorDocument } from './openapi-operator-paths.ts'
+import { addOperatorRoutes } from './operator-api.ts'
+import { createOperatorGate } from './operator-gate.ts'
+import type { HandlerDeps } from './operator-handlers.ts'
+import { documentPath, operatorMethodsOf } from './paths.ts'
+import { createTakeTraced } from './traced.ts'
+
+/** Operators are few, and their requests are small but for the lists of syncs. */
+const operatorLimits: HttpLimits = {
+  ...defaultLimits,
+  connections: 64,
+  pipelined: 4,
+  headTimeout: durationMs(5_000),
+  requestTimeout: durationMs(30_000),
+  linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
+  // Whoever keeps a connection to it sends again: at the stop none is waited for.
+  lastCall: durationMs(0),
+  drain: durationMs(5_000),
+}
+/** A deletion with the maximum of 5,000 users has about 200 KB. */
+const maxBodyBytes = 1_048_576
+/** Bodies and records in progress: three syncs at once. */
+const memoryBytes = 32 * 1_048_576
+
+interface Deps {
+  readonly listen: ListenAddress
+  readonly api: OperatorApi
+  readonly findKey: () => FindOperatorKey
+  readonly audit: AuditLog
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'operatorAnswers'>
+  readonly limits?: Partial<HttpLimits>
+  readonly maxBodyBytes?: number
+  readonly memory?: HandlerDeps['memory']
+  readonly tracer?: Tracer | undefined
+}
+
+/** The listener of the operator API: its own connections, limits and keys, and no CORS. */
+export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'stop'> {
+  const { api, audit, findKey, clock, metrics, tracer } = deps
+  const limits = { ...operatorLimits, ...deps.limits }
+  const onAnswer = ({ code }: Answer): void => metrics.operatorAnswers.inc({ code })
+  const server = createHttpServer({
+    ...deps,
+    limits,
+    onAnswer,
+    methodsOf: operatorMethodsOf,
+    isCrossOrigin: () => false,
+  })
+  const budget = new MemoryBudget(memoryBytes)
+  const ownMemory = {
+    reserve: (bytes: number) => budget.take(bytes),
+    release: (bytes: number) => budget.giveBack(bytes),
+  }
+  const gate = createOperatorGate({ findKey, throttle: new FailureThrottle(clock.monotonic()), clock })
+  addOperatorRoutes({
+    ...server,
+    takeTraced: createTakeTraced(tracer, server.fail),
+    operator: { api, gate, audit },
+    memory: deps.memory ?? ownMemory,
+    maxBodyBytes: deps.maxBodyBytes ?? maxBodyBytes,
+    limits,
+    clock,
+  })
+  const document = ok(JSON.stringify(operatorDocument()))
+  server.app.get(documentPath, (request, reply) => server.send(request, reply, document))
+  return { start: server.start, stop: server.stop }
+}

@@ -1,0 +1,18 @@
+import type { RecordMetadata } from 'kafkajs'
+
+/** A broker appended records at its time `appended`: after they were sent, before its answer was there (in our monotonic milliseconds). */
+export interface AppendReading {
+  readonly sentAt: number
+  readonly answeredAt: number
+  readonly appended: number
+}
+
+/** Undefined: the topic keeps the producer's time, which says nothing of the broker's. */
+export function appendReading(
+  answer: readonly RecordMetadata[],
+  sentAt: number,
+  answeredAt: number,
+): AppendReading | undefined {
+  const appended = Number(answer[0]?.logAppendTime ?? -1)
+  return appended < 0 ? undefined : { sentAt, answeredAt, appended }
+}

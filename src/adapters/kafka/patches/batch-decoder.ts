@@ -1,0 +1,115 @@
+import type { OversizedBatch } from '../../../core/ports.ts'
+import { isOversized, unpack } from '../codecs.ts'
+import { internal, replaceInternal } from '../internals.ts'
+import type { BatchContext, DecodedRecord, DecodeRecord } from './record-decoder.ts'
+
+/** kafkajs's reader of bytes. */
+interface Decoder {
+  readonly buffer: Buffer
+  offset: number
+}
+
+export interface DecodedBatch extends BatchContext {
+  readonly lastOffsetDelta: number
+  readonly maxTimestamp: string
+  readonly records: (DecodedRecord & { readonly oversizedBatch?: OversizedBatch })[]
+  /** What its records take in memory; 0 for a batch that is not compressed. */
+  readonly unpackedBytes: number
+}
+
+/** Where the fields of a batch (magic 2) stand, from its first byte on. */
+const at = {
+  ...{ firstOffset: 0, length: 8, leaderEpoch: 12, magic: 16, attributes: 21, lastOffsetDelta: 23 },
+  ...{ firstTimestamp: 27, maxTimestamp: 35, producerId: 43, producerEpoch: 51, firstSequence: 53 },
+  ...{ recordCount: 57, records: 61 },
+}
+/** Its offset and its length: what the length does not count. */
+const uncounted = 12
+const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
+/** How much of a batch that was not unpacked is kept. */
+const keptBytes = 64 * 1024
+
+/**
+ * kafkajs unpacks a batch whatever comes of it: 6 KB of zstd become 200 MB. Here a batch that unpacks
+ * to more than `maxUnpackedBytes` becomes one record, at its last offset, that says so. What comes
+ * of all others is the same as in the original.
+ */
+export function boundUnpacking(): void {
+  replaceInternal('protocol/recordBatch/v0/decoder', decodeBatch)
+}
+
+/** Reads the batch at the decoder's position, and moves that behind it. @throws KafkaJSPartialMessageError */
+async function decodeBatch(decoder: Decoder): Promise<DecodedBatch> {
+  const { buffer, offset: start } = decoder
+  const end = start + uncounted + buffer.readInt32BE(start + at.length)
+  decoder.offset = end
+  if (end > buffer.length) throw partial(`batch of ${end - start} bytes, ${buffer.length - start} are there`)
+  const batch = buffer.subarray(start, end)
+  const context = contextOf(batch)
+  const packed = batch.subarray(at.records)
+  const compression = batch.readInt16BE(at.attributes) & flags.compression
+  if (compression === 0) return { ...context, records: recordsIn(packed, batch, context), unpackedBytes: 0 }
+  if (batch.readInt32BE(at.recordCount) <= 0) return { ...context, records: [], unpackedBytes: 0 }
+  try {
+    const bytes = await unpack(compression, packed)
+    return { ...context, records: recordsIn(bytes, batch, context), unpackedBytes: bytes.length }
+  } catch (error) {
+    if (!isOversized(error)) throw error
+    return { ...context, records: [oversized(packed, context)], unpackedBytes: 0 }
+  }
+}
+
+type Context = Omit<DecodedBatch, 'records' | 'unpackedBytes'>
+
+/** What each record refers to: with all the fields that it has in the original, in which some are of no use to us. */
+function contextOf(batch: Buffer): Context {
+  const attributes = batch.readInt16BE(at.attributes)
+  return {
+    firstOffset: String(batch.readBigInt64BE(at.firstOffset)),
+    firstTimestamp: String(batch.readBigInt64BE(at.firstTimestamp)),
+    partitionLeaderEpoch: batch.readInt32BE(at.leaderEpoch),
+    inTransaction: (attributes & flags.transactional) > 0,
+    isControlBatch: (attributes & flags.control) > 0,
+    lastOffsetDelta: batch.readInt32BE(at.lastOffsetDelta),
+    producerId: String(batch.readBigInt64BE(at.producerId)),
+    producerEpoch: batch.readInt16BE(at.producerEpoch),
+    firstSequence: batch.readInt32BE(at.firstSequence),
+    maxTimestamp: String(batch.readBigInt64BE(at.maxTimestamp)),
+    timestampType: (attributes & flags.logAppendTime) > 0 ? 1 : 0,
+    magicByte: batch.readInt8(at.magic),
+  } as Context
+}
+
+function recordsIn(bytes: Buffer, batch: Buffer, context: Context): DecodedRecord[] {
+  const decodeRecord = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
+  const Reader = internal<new (bytes: Buffer) => { readVarIntBytes(): Buffer }>('protocol/decoder')
+  const reader = new Reader(bytes)
+  const count = batch.readInt32BE(at.recordCount)
+  const records: DecodedRecord[] = []
+  for (let record = 0; record < count; record++)
+    records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
+  return records
+}
+
+/** At the last offset of the batch, so that the position moves behind it. */
+function oversized(packed: Buffer, context: Context): DecodedBatch['records'][number] {
+  const firstOffset = Number(context.firstOffset)
+  return {
+    magicByte: context.magicByte,
+    attributes: 0,
+    timestamp: context.maxTimestamp,
+    offset: String(firstOffset + context.lastOffsetDelta),
+    key: null,
+    value: null,
+    headers: {},
+    isControlRecord: false,
+    batchContext: context,
+    // A copy: the record outlives the answer that it came with.
+    oversizedBatch: { firstOffset, length: packed.length, bytes: Buffer.from(packed.subarray(0, keptBytes)) },
+  }
+}
+
+function partial(what: string): Error {
+  const { KafkaJSPartialMessageError } = internal<{ KafkaJSPartialMessageError: new (text: string) => Error }>('errors')
+  return new KafkaJSPartialMessageError(what)
+}

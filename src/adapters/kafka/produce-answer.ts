@@ -1,0 +1,20 @@
+import type { Message, RecordMetadata } from 'kafkajs'
+import type { OutgoingRecord } from '../../core/ports.ts'
+import { KafkaError } from './errors.ts'
+
+/** A record as kafkajs gets it, which hands it to the partitioner before each try. */
+export interface Sending extends Message {
+  readonly partition: number
+  readonly maySend: OutgoingRecord['maySend'] | undefined
+}
+
+/** A record that may not be sent any more. */
+export const heldBack = (retriable: boolean): KafkaError =>
+  new KafkaError('it may not be sent any more', { code: 'HELD_BACK', retriable })
+
+/** The offset of the first record. kafkajs resolves without a word about records for a partition that it does not know. */
+export function firstOffset(answer: readonly RecordMetadata[], topic: string, partition: number): number | KafkaError {
+  const stored = answer.find(it => it.topicName === topic && it.partition === partition && it.errorCode === 0)
+  if (stored !== undefined) return Number(stored.baseOffset)
+  return new KafkaError(`no broker has answered for ${topic}/${partition}`, { code: 'UNANSWERED', retriable: true })
+}

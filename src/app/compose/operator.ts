@@ -1,0 +1,45 @@
+import { createMembershipCodec } from '../../adapters/audience-codecs.ts'
+import type { Operator } from '../../adapters/http/operator-api.ts'
+import { createOperatorGate } from '../../adapters/http/operator-gate.ts'
+import { createOperatorServer } from '../../adapters/http/operator-server.ts'
+import { createLogPositions } from '../../adapters/kafka/log-positions.ts'
+import { createReader } from '../../adapters/kafka/reader.ts'
+import { createFindOperatorKey } from '../../core/operator-keys.ts'
+import { createOperatorService, type OperatorService } from '../../services/operator/operator-service.ts'
+import type { Foundation } from './foundation.ts'
+
+/** What stands behind the operator API; undefined: no key of either listener is configured. */
+export async function createOperatorApi(foundation: Foundation): Promise<OperatorService | undefined> {
+  const { settings, live, kafka, registry, topics, clock, logger } = foundation
+  if (settings.operatorListen === undefined && settings.collector.operatorKey === undefined) return undefined
+  return createOperatorService({
+    ...foundation,
+    reader: createReader({ kafka, clock, logger }),
+    positions: createLogPositions(kafka),
+    membershipCodec: await createMembershipCodec({ registry, topic: topics.memberships, clock }),
+    routing: () => live().routing,
+    audiences: () => live().audiences,
+  })
+}
+
+/** Resolves with the URL when it listens; undefined: no key is configured. */
+export async function startOperatorServer(foundation: Foundation, api: OperatorService): Promise<string | undefined> {
+  const { settings, live, metrics, lifecycle } = foundation
+  const { operatorListen: listen } = settings
+  if (listen === undefined) return undefined
+  // There from the start: a rule sees no increase in what appears as more than 0.
+  for (const code of ['invalid_operator_key', 'rate_limited']) metrics.operatorAnswers.inc({ code }, 0)
+  const server = createOperatorServer({ ...foundation, listen, api, findKey: () => live().findOperatorKey })
+  let url = ''
+  await lifecycle.start({ name: 'operator server', start: async () => (url = await server.start()), stop: server.stop })
+  return url
+}
+
+/** The operator API on the collector's listener, with its one key; undefined: it is off there. */
+export function deprecatedOperator({ settings, clock, audit }: Foundation, api: OperatorService): Operator | undefined {
+  const { operatorKey } = settings.collector
+  if (operatorKey === undefined) return undefined
+  const findKey = createFindOperatorKey([{ name: 'collector.operatorKey', role: 'operate', secrets: [operatorKey] }])
+  // Not throttled: behind an Ingress all clients have one address, and this listener is for everyone.
+  return { api, gate: createOperatorGate({ findKey: () => findKey, clock }), audit }
+}

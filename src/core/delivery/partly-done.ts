@@ -1,0 +1,171 @@
+/** Names this format. */
+const mark = 'p1:'
+const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
+/** In offsets from the committed one on, as of the bitmap of records that are done. */
+const spanLimit = 24_000
+/** Records times destinations that one commit looks at: about a millisecond of work. */
+const workLimit = 20_000
+
+/** For a record that is not done: the destinations that need nothing more of it. */
+export type PartlyDone = readonly [offset: number, destinations: readonly string[]]
+
+export interface PartlyDoneText {
+  /** Empty when there is nothing to tell. */
+  readonly text: string
+  /** How many of the given records it tells of: the first ones. */
+  readonly covered: number
+}
+
+/**
+ * Part of a commit's metadata: which destinations are done for the records that are not done as a whole. So the next owner of the partition
+ * delivers each record only to the destinations that still wait for it. It covers as many records as fit into `room` characters.
+ *
+ * Binary, in base64: the set of the offsets, then for each destination its id and the set of the records that it is done with, by their place
+ * among the offsets.
+ *
+ * @param records in offset order.
+ */
+export function partlyDoneText(committed: number, records: readonly PartlyDone[], room: number): PartlyDoneText {
+  for (let covered = mostWithin(committed, records); covered > 0; covered = Math.floor(covered * 0.75)) {
+    const text = mark + encode(committed, records.slice(0, covered))
+    if (text.length <= room) return { text, covered }
+  }
+  return { text: '', covered: 0 }
+}
+
+function mostWithin(committed: number, records: readonly PartlyDone[]): number {
+  let work = 0
+  const beyond = records.findIndex(([offset, destinations]) => {
+    work += destinations.length
+    return offset - committed >= spanLimit || work > workLimit
+  })
+  return beyond < 0 ? records.length : beyond
+}
+
+function encode(committed: number, records: readonly PartlyDone[]): string {
+  const byDestination = new Map<string, number[]>()
+  for (const [row, [, destinations]] of records.entries())
+    for (const destination of destinations) {
+      const rows = byDestination.get(destination)
+      if (rows === undefined) byDestination.set(destination, [row])
+      else if (rows.at(-1) !== row) rows.push(row)
+    }
+  const bytes: number[] = []
+  const offsets = records.map(([offset]) => offset - committed)
+  writeSet(bytes, offsets)
+  writeNumber(bytes, byDestination.size)
+  for (const [destination, rows] of byDestination) {
+    const id = Buffer.from(destination)
+    writeNumber(bytes, id.length)
+    bytes.push(...id)
+    writeSet(bytes, rows)
+  }
+  return Buffer.from(bytes).toString('base64')
+}
+
+/** What a commit's metadata says; nothing when it is not ours or malformed: then those deliveries are made again. */
+export function parsePartlyDone(committed: number, text: string): Map<number, string[]> {
+  const parsed = new Map<number, string[]>()
+  if (!wellFormed.test(text)) return parsed
+  const reader = { bytes: Buffer.from(text.slice(mark.length), 'base64'), at: 0 }
+  const offsets = readSet(reader, spanLimit)
+  const count = readNumber(reader)
+  if (offsets === undefined || count === undefined) return parsed
+  for (let column = 0; column < count; column++) {
+    const length = readNumber(reader)
+    if (length === undefined || reader.at + length > reader.bytes.length) return new Map()
+    const destination = reader.bytes.toString('utf8', reader.at, reader.at + length)
+    reader.at += length
+    const rows = readSet(reader, offsets.length)
+    if (rows === undefined) return new Map()
+    for (const row of rows) {
+      const offset = committed + (offsets[row] as number)
+      const destinations = parsed.get(offset)
+      if (destinations === undefined) parsed.set(offset, [destination])
+      else destinations.push(destination)
+    }
+  }
+  return parsed
+}
+
+/** Ascending numbers, as runs or as a bitmap, whichever is shorter. */
+function writeSet(bytes: number[], values: readonly number[]): void {
+  const asRuns: number[] = []
+  let behind = 0
+  for (let index = 0; index < values.length; ) {
+    const first = values[index] as number
+    let length = 1
+    while (values[index + length] === first + length) length++
+    writeNumber(asRuns, first - behind)
+    writeNumber(asRuns, length)
+    behind = first + length
+    index += length
+  }
+  const bitmapLength = ((values.at(-1) ?? -1) >> 3) + 1
+  const isBitmap = bitmapLength < asRuns.length
+  const set = isBitmap ? bitmapOf(values, bitmapLength) : asRuns
+  writeNumber(bytes, set.length * 2 + (isBitmap ? 1 : 0))
+  for (const byte of set) bytes.push(byte)
+}
+
+function bitmapOf(values: readonly number[], length: number): readonly number[] {
+  const bits = new Array<number>(length).fill(0)
+  for (const value of values) bits[value >> 3] = (bits[value >> 3] as number) | (1 << (value & 7))
+  return bits
+}
+
+interface Reader {
+  readonly bytes: Buffer
+  at: number
+}
+
+/** Undefined when it is malformed or holds anything from `limit` on. */
+function readSet(reader: Reader, limit: number): readonly number[] | undefined {
+  const header = readNumber(reader)
+  if (header === undefined) return undefined
+  const end = reader.at + (header >> 1)
+  if (end > reader.bytes.length) return undefined
+  const values = (header & 1) === 1 ? readBitmap(reader, end) : readRuns(reader, end, limit)
+  return values?.every(value => value < limit) === true ? values : undefined
+}
+
+function readBitmap(reader: Reader, end: number): readonly number[] {
+  const values: number[] = []
+  for (let base = 0; reader.at < end; base += 8) {
+    const byte = reader.bytes[reader.at++] as number
+    for (let bit = 0; byte >> bit > 0; bit++) if ((byte >> bit) & 1) values.push(base + bit)
+  }
+  return values
+}
+
+function readRuns(reader: Reader, end: number, limit: number): readonly number[] | undefined {
+  const values: number[] = []
+  let behind = 0
+  while (reader.at < end) {
+    const skip = readNumber(reader)
+    const length = readNumber(reader)
+    if (skip === undefined || length === undefined || behind + skip + length > limit) return undefined
+    for (let value = behind + skip; value < behind + skip + length; value++) values.push(value)
+    behind += skip + length
+  }
+  return values
+}
+
+/** Seven bits a byte, the lowest first. */
+function writeNumber(bytes: number[], value: number): void {
+  let left = value
+  for (; left > 127; left >>= 7) bytes.push((left & 127) | 128)
+  bytes.push(left)
+}
+
+/** Up to 2^28. */
+function readNumber(reader: Reader): number | undefined {
+  let value = 0
+  for (let shift = 0; shift < 28; shift += 7) {
+    const byte = reader.bytes[reader.at++]
+    if (byte === undefined) return undefined
+    value |= (byte & 127) << shift
+    if (byte < 128) return value
+  }
+  return undefined
+}

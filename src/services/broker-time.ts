@@ -1,0 +1,61 @@
+import type { Clock, Logger, LogProducer } from '../core/ports.ts'
+import { durationMs } from '../core/units.ts'
+import { type Chore, createChore } from './chore.ts'
+
+/** Brokers tell their time with each record that they store. Where nothing is written for this long it is asked for. */
+const askEvery = durationMs(30_000)
+/** A process starts without the answer when it takes longer: by its machine's clock. */
+const firstAnswerLimit = durationMs(5_000)
+
+interface Deps {
+  readonly producer: LogProducer
+  /** Takes records without a value: the dead-letter topic, which is compacted. */
+  readonly topic: string
+  readonly clock: Clock
+  /** When a broker last told its time, in monotonic milliseconds. */
+  readonly learnedAt: () => number
+  readonly logger: Logger
+}
+
+export interface BrokerTime extends Chore {
+  /** Resolves when the brokers' time is known, or when it takes too long to wait for. */
+  ask(): Promise<void>
+}
+
+/** The key is no dead letter's: those begin with the destination's id, or `-/` and a topic. */
+const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
+
+/** Keeps the time of this process that of the brokers, also while it writes nothing. */
+export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: Deps): BrokerTime {
+  let isAsking = false
+  /** The topic keeps the producer's time. */
+  let isSilent = false
+
+  function ask(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = clock.after(firstAnswerLimit, () => {
+      logger.warn({ topic }, "no broker has told its time: this machine's clock is used until one does")
+      resolve()
+    })
+    const before = learnedAt()
+    isAsking = true
+    producer.append(topic, record, error => {
+      isAsking = false
+      isSilent = error === undefined && learnedAt() === before
+      cancel()
+      resolve()
+    })
+    return promise
+  }
+
+  const isDue = (): boolean => !isAsking && !isSilent && clock.monotonic() - learnedAt() >= askEvery
+  const chore = createChore({
+    clock,
+    firstAfter: askEvery,
+    async turn() {
+      if (isDue()) await ask()
+      return askEvery
+    },
+  })
+  return { ...chore, ask }
+}

@@ -1,0 +1,29 @@
+import type { Attempt } from '../../core/delivery/decide.ts'
+import { isRetryable } from '../../core/delivery/outcome.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Logger } from '../../core/ports.ts'
+import type { BegunAttempt } from './attempts.ts'
+
+interface Deps {
+  readonly metrics: Pick<Metrics, 'breakersOpen'>
+  readonly logger: Logger
+}
+
+/** Tells the breaker of a destination how an attempt has ended, and operators when it opens or closes. */
+export function tellBreaker(
+  { metrics, logger }: Deps,
+  { delivery, isProbe: wasProbe }: BegunAttempt,
+  { calls }: Attempt,
+  endedAt: number,
+): void {
+  const { breaker, destination } = delivery.lane
+  const wasOpen = breaker.isOpen
+  const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
+  const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))
+  breaker.ended({ failed, wasProbe, hasCalls: calls.length > 0 }, endedAt)
+  if (breaker.isOpen === wasOpen) return
+  metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
+  if (breaker.isOpen)
+    logger.warn({ destination }, 'breaker open: most deliveries fail; records are deferred, one probe every 30 s')
+  else logger.info({ destination }, 'breaker closed: deliveries succeed again')
+}

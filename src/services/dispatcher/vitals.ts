@@ -1,0 +1,40 @@
+import { type DispatcherVitals, dispatcherHealth, type Health } from '../../core/health.ts'
+import type { Clock, LogConsumer } from '../../core/ports.ts'
+import type { Marks } from '../deletion/marks.ts'
+import type { Shard } from '../partitions/shard.ts'
+
+interface Group {
+  readonly partitions: { shards(): Iterable<Shard> }
+  readonly consumer: Pick<LogConsumer, 'silence' | 'inactivity' | 'isConfirmed'>
+}
+
+interface Deps {
+  readonly clock: Clock
+  readonly marks: Pick<Marks, 'isCurrent' | 'age'>
+  readonly groups: Readonly<Record<'dispatcher' | 'retries', Group>>
+  readonly oldestOpenMs: () => number
+  readonly unwritableTopics: () => readonly string[]
+}
+
+/** Collects what the health of the dispatcher is judged by; of its groups the one that is worst off counts. */
+export function createVitals({ clock, marks, oldestOpenMs, unwritableTopics, ...deps }: Deps) {
+  const groups = Object.values(deps.groups)
+  let lastCallEndAt = Number.NEGATIVE_INFINITY
+  return {
+    noteCallEnd(): void {
+      lastCallEndAt = clock.monotonic()
+    },
+    health: (phase: DispatcherVitals['phase']): Health =>
+      dispatcherHealth({
+        phase,
+        silenceMs: Math.max(...groups.map(({ consumer }) => consumer.silence())),
+        inactivityMs: Math.max(...groups.map(({ consumer }) => consumer.inactivity())),
+        isConfirmed: groups.every(({ consumer }) => consumer.isConfirmed()),
+        isSchemaMissing: groups.some(({ partitions }) => [...partitions.shards()].some(shard => shard.holds('schema'))),
+        oldestOpenMs: oldestOpenMs(),
+        sinceCallEndMs: clock.monotonic() - lastCallEndAt,
+        unwritableTopics: unwritableTopics(),
+        marks: { isCurrent: marks.isCurrent(), ageMs: marks.age() },
+      }),
+  }
+}

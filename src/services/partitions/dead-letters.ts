@@ -1,0 +1,56 @@
+import type { Carried } from '../../core/delivery/carried.ts'
+import { deadLetterRecord, truncatedDeadLetter } from '../../core/delivery/dead-letter-record.ts'
+import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
+import type { RejectionCode } from '../../core/message/message.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Logger, LogRecord } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { Appends } from './appends.ts'
+import type { Shard } from './shard.ts'
+
+interface Deps extends Pick<Appends, 'append'> {
+  readonly topics: Pick<TopicNames, 'deadLetter'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+export interface WhyDeadLettered {
+  readonly reason: DeadLetterReason
+  /** Of an `invalid_message`. */
+  readonly code?: RejectionCode | undefined
+  readonly carried?: Partial<Carried> | undefined
+}
+
+/** Writes a record to the dead-letter topic; `end` as that of `Appends.append`. */
+export type WriteDeadLetter = (
+  record: LogRecord,
+  why: WhyDeadLettered,
+  of: Shard,
+  end: (written: boolean) => void,
+) => void
+
+/**
+ * A dead letter is longer than its record. Where the topic refuses it for its size, its beginning is
+ * written in its place: no record may hold its partition for good.
+ */
+export function createDeadLetters({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
+  return (record, { carried, reason, code }, of, end) => {
+    const endTruncated = (written: boolean): void => {
+      if (written) metrics.truncatedDeadLetters.inc({ reason })
+      end(written)
+    }
+    const truncate = (error?: Error): void => {
+      const { topic, partition, offset, value, oversizedBatch } = record
+      logger.warn(
+        {
+          ...{ topic, partition, offset, reason, bytes: oversizedBatch?.length ?? value?.length ?? 0 },
+          ...(error !== undefined && { error: error.message }),
+        },
+        'record is too large for the dead-letter topic: only its first 64 KiB are kept there',
+      )
+      append(topics.deadLetter, truncatedDeadLetter(record, carried, reason, code), of, endTruncated)
+    }
+    if (record.oversizedBatch !== undefined) truncate()
+    else append(topics.deadLetter, deadLetterRecord(record, carried, reason, code), of, end, truncate)
+  }
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { loadKafkajs } from '../../../src/adapters/kafka/library.ts'
+import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { silent } from '../../support/silent-logger.ts'
+import { afterwards, append, consumer, kafka, newTopic, plainKafka, producer, Recorder } from './support.ts'
+
+const mebibyte = 1024 * 1024
+const bombBytes = 200 * mebibyte
+
+/** A record of another producer, which compresses. */
+async function sendPacked(topic: string, compression: 'GZIP' | 'ZSTD', value: Buffer): Promise<void> {
+  const other = plainKafka().producer()
+  await other.connect()
+  afterwards(() => other.disconnect())
+  await other.send({ topic, compression: loadKafkajs().CompressionTypes[compression], messages: [{ value }] })
+}
+
+describe('a batch that unpacks to 200 MB', () => {
+  it.each(['GZIP', 'ZSTD'] as const)('%s: becomes one record without its bytes, and the next one comes', async name => {
+    const topic = await newTopic()
+    await append(producer(), topic, { value: Buffer.from('before') })
+    await sendPacked(topic, name, Buffer.alloc(bombBytes))
+    await append(producer(), topic, { value: Buffer.from('after') })
+    const recorder = new Recorder()
+    // What it takes to send it is gone by then.
+    const before = process.memoryUsage().rss
+    await consumer([topic]).start(recorder)
+    await recorder.until(() => recorder.records.length === 3)
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * mebibyte)
+    expect(recorder.values).toEqual(['before', null, 'after'])
+    const { oversizedBatch } = recorder.records[1] ?? {}
+    expect(oversizedBatch).toMatchObject({ firstOffset: 1 })
+    expect(oversizedBatch?.length).toBeLessThan(mebibyte)
+  })
+
+  it('a reader of whole topics passes it', async () => {
+    const topic = await newTopic()
+    await sendPacked(topic, 'ZSTD', Buffer.alloc(bombBytes))
+    await append(producer(), topic, { value: Buffer.from('after') })
+    const values: (string | undefined)[] = []
+    const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
+    await reader.readToEnd(topic, ({ value }) => void values.push(value?.toString()))
+    expect(values).toEqual([undefined, 'after'])
+  })
+})
+
+describe('a record that is larger than its topic takes', () => {
+  const failure = expect.objectContaining({ name: 'KafkaError', code: 'MESSAGE_TOO_LARGE', retriable: false })
+
+  it('is found among others, which are stored', async () => {
+    const topic = await newTopic({ config: { 'max.message.bytes': '100000' } })
+    const to = producer()
+    const sizes = [10, 20, 200_000, 30]
+    const answers = await Promise.allSettled(sizes.map(size => append(to, topic, { value: Buffer.alloc(size) })))
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    expect((answers[2] as PromiseRejectedResult).reason).toEqual(failure)
+  })
+
+  it('and no broker takes is refused without asking one', async () => {
+    const topic = await newTopic()
+    const to = producer()
+    await expect(append(to, topic, { value: Buffer.alloc(120 * mebibyte) })).rejects.toEqual(failure)
+    await append(to, topic, { value: Buffer.from('x') })
+  })
+
+  it('fits into a topic of copies', async () => {
+    const topic = await newTopic({ config: { 'max.message.bytes': String(2 * mebibyte) } })
+    await append(producer(), topic, { value: Buffer.alloc(mebibyte) })
+  })
+})

@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { createFindOperatorKey } from '../../../src/core/operator-keys.ts'
+import { Secret } from '../../../src/core/units.ts'
+import { startCollector } from '../../support/collector-cases.ts'
+import { startOperator } from '../../support/operator-server.ts'
+import { operatorKey, readKey, ScriptedOperatorApi } from '../../support/scripted-operator-api.ts'
+import { ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function started(options: Parameters<typeof startOperator>[1] = {}) {
+  const api = new ScriptedOperatorApi()
+  const server = await startOperator(api, options)
+  closing.push(server.stop)
+  const ask = (method: string, path: string, key?: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(server.url + path, {
+      method,
+      ...init,
+      headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...init.headers },
+    })
+  const statusOf = async (...asked: Parameters<typeof ask>): Promise<number> => {
+    const response = await ask(...asked)
+    await response.text()
+    return response.status
+  }
+  return { ...server, api, ask, statusOf }
+}
+
+const regulations = '/v1/regulations'
+const body = '{"userIds":["ada"]}'
+
+describe('roles', () => {
+  it.each([
+    ['read', 'GET', '/v1/regulations/d-1', readKey, 200],
+    ['read', 'HEAD', '/v1/regulations/d-1', readKey, 200],
+    ['read', 'POST', regulations, readKey, 403],
+    ['read', 'POST', '/v1/audiences/Shoppers/syncs', readKey, 403],
+    ['operate', 'GET', '/v1/regulations/d-1', operatorKey, 200],
+    ['operate', 'POST', regulations, operatorKey, 202],
+    ['operate', 'POST', '/v1/audiences/Shoppers/syncs', operatorKey, 202],
+  ])('%s: %s %s', async (_role, method, path, key, status) => {
+    const { statusOf, api } = await started()
+    expect(await statusOf(method, path, key, method === 'POST' ? { body } : {})).toBe(status)
+    expect(api.asked).toHaveLength(status === 403 ? 0 : 1)
+  })
+})
+
+describe('keys during a rotation', () => {
+  it('both are accepted, and each change of them without a restart', async () => {
+    const keysOf = (...keys: readonly string[]) =>
+      createFindOperatorKey([{ name: 'ada', role: 'operate', secrets: keys.map(key => new Secret(key)) }])
+    let findKey = keysOf('old-key')
+    const { statusOf } = await started({ findKey: () => findKey })
+    const statuses = async () => [
+      await statusOf('GET', '/v1/regulations/d-1', 'old-key'),
+      await statusOf('GET', '/v1/regulations/d-1', 'new-key'),
+    ]
+    expect(await statuses()).toEqual([200, 401])
+    findKey = keysOf('new-key', 'old-key')
+    expect(await statuses()).toEqual([200, 200])
+    findKey = keysOf('new-key')
+    expect(await statuses()).toEqual([401, 200])
+  })
+})
+
+describe('wrong keys', () => {
+  it('are throttled, counted, and wait for one more guess', async () => {
+    let now = 0
+    const { ask, statusOf, answered } = await started({ clock: { ...systemClock, monotonic: () => now } })
+    for (let guess = 0; guess < 10; guess++)
+      expect(await statusOf('GET', '/v1/regulations/d-1', `guess-${guess}`)).toBe(401)
+    const refused = await ask('GET', '/v1/regulations/d-1', 'guess-11')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
+    // Whether a key is right does not show any more.
+    expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(429)
+    expect(await answered()).toEqual({ invalid_operator_key: 10, rate_limited: 2 })
+    now = 10_000
+    expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(200)
+  })
+})
+
+describe('the audit log', () => {
+  it('has a line for each change: who, what, how many, and the id of the request', async () => {
+    const { ask, audited } = await started()
+    const deletion = await ask('POST', regulations, operatorKey, { body })
+    const sync = await ask('POST', '/v1/audiences/Shoppers/syncs?mode=partial', operatorKey, { body: 'ada\nbob\n' })
+    await ask('GET', '/v1/regulations/d-1', readKey)
+    await ask('POST', regulations, operatorKey, { body: '{' })
+    await ask('POST', regulations, 'nobody')
+    const ada = { key: 'ada', role: 'operate' }
+    expect(audited).toEqual([
+      {
+        ...{ ...ada, requestId: deletion.headers.get('x-request-id'), action: 'delete_users' },
+        ...{ id: 'd-1', users: 1, result: 'ok' },
+      },
+      {
+        ...{ ...ada, requestId: sync.headers.get('x-request-id'), action: 'sync_audience' },
+        ...{ audience: 'Shoppers', mode: 'partial', lines: 2, syncId: 7, received: 2, result: 'ok' },
+      },
+      { ...ada, requestId: expect.any(String), action: 'delete_users', result: 'invalid_json' },
+    ])
+    expect(JSON.stringify(audited)).not.toMatch(/operator-key|bob/)
+  })
+
+  it('has a change that failed by a mistake of the service', async () => {
+    const { statusOf, api, audited } = await started()
+    api.deleteUsers = () => Promise.reject(new Error('a mistake'))
+    expect(await statusOf('POST', regulations, operatorKey, { body })).toBe(500)
+    expect(audited).toMatchObject([{ key: 'ada', action: 'delete_users', result: 'internal_error' }])
+  })
+})
+
+const origin = 'https://page.example'
+const preflight = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' }
+const corsOf = ({ headers }: Response): readonly string[] =>
+  [...headers.keys()].filter(name => name.startsWith('access-control-') || name === 'vary')
+
+describe('pages of other origins', () => {
+  it.each([
+    ['a preflight', 'OPTIONS', regulations, preflight, 204],
+    ['a request', 'POST', regulations, { origin }, 202],
+    ['a request without a key', 'GET', '/v1/regulations/d-1', { origin, authorization: '' }, 401],
+    ['a path that does not exist', 'GET', '/v1/nothing', { origin }, 404],
+    ['the document', 'GET', '/openapi.json', { origin }, 200],
+  ])('get no CORS headers: %s', async (_name, method, path, headers, status) => {
+    const { ask } = await started()
+    const response = await ask(method, path, operatorKey, { headers, ...(method === 'POST' && { body }) })
+    expect([response.status, corsOf(response)]).toEqual([status, []])
+  })
+
+  it('nor on the listener of the collector, where the operator API is deprecated', async () => {
+    const server = await startCollector(new ScriptedTrackingApi(), { operator: new ScriptedOperatorApi() })
+    closing.push(server.stop)
+    const authorization = `Bearer ${operatorKey}`
+    const asked = [
+      await fetch(server.url + regulations, { method: 'POST', body, headers: { origin, authorization } }),
+      await fetch(server.url + regulations, { method: 'OPTIONS', headers: preflight }),
+    ]
+    expect(asked.map(response => [response.status, corsOf(response)])).toEqual([
+      [202, []],
+      [204, []],
+    ])
+    const tracking = await fetch(`${server.url}/v1/batch`, { method: 'OPTIONS', headers: preflight })
+    expect(corsOf(tracking)).toContain('access-control-allow-origin')
+  })
+})
+
+it('the listener has nothing of the tracking API, and the collector nothing of this one without a key of its own', async () => {
+  const { statusOf } = await started()
+  expect(await statusOf('POST', '/v1/batch', operatorKey, { body: '{}' })).toBe(404)
+  const server = await startCollector(new ScriptedTrackingApi())
+  closing.push(server.stop)
+  const response = await fetch(server.url + regulations, {
+    ...{ method: 'POST', body },
+    headers: { authorization: `Bearer ${operatorKey}` },
+  })
+  expect(response.status).toBe(404)
+})

@@ -1,0 +1,207 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { durationMs } from '../../../src/core/units.ts'
+import { problem, raw, rawCases, startCollector, taken } from '../../support/collector-cases.ts'
+import { chunk, chunked, type Fields, post, request } from '../../support/http-bytes.ts'
+import { RecordingCollector } from '../../support/recording-collector.ts'
+import { rateLimited, type ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
+import { connect, type Wire } from '../../support/wire.ts'
+
+const mebibyte = 1_048_576
+const key: Fields = { 'X-Write-Key': 'KEY' }
+const limited = (_: unknown, api: ScriptedTrackingApi): void => {
+  api.admission = () => rateLimited
+}
+const refusedEarly = problem(429, 'rate_limited', { close: true })
+
+describe('a sender that may not send is refused before its body is read', () => {
+  const announced = { 'Content-Length': '1000000' }
+  rawCases(
+    [
+      raw('key in a header', [limited, request('POST /v1/batch', { ...key, ...announced })], refusedEarly, {
+        reached: [],
+      }),
+      raw('key in the query', [limited, request('POST /v1/batch?writeKey=KEY', announced)], refusedEarly, {
+        reached: [],
+      }),
+      raw(
+        'key in the first 64 KiB of the body',
+        [limited, request('POST /v1/batch', announced), `{"writeKey":"KEY","batch":["${'x'.repeat(70_000)}`],
+        refusedEarly,
+        { reached: [] },
+      ),
+    ],
+    { maxBodyBytes: 4 * mebibyte },
+  )
+})
+
+const keyFirst = (bytes: number): string => `{"writeKey":"KEY","batch":["${'x'.repeat(bytes)}"]}`
+const keyLast = (bytes: number): string => `{"batch":["${'x'.repeat(bytes)}"],"writeKey":"KEY"}`
+const tooLarge = problem(413, 'payload_too_large')
+const tooLargeAndClosed = problem(413, 'payload_too_large', { close: true })
+/** Little smaller when it is packed. */
+const hard = (bytes: number): string =>
+  Array.from({ length: bytes / 8 }, (_, index) =>
+    ((index * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0'),
+  ).join('')
+
+describe('a body whose key is not in the headers', () => {
+  const chunkedHead = request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' })
+  rawCases(
+    [
+      raw('key first: as large as others', post('/v1/batch', {}, keyFirst(3 * mebibyte)), taken),
+      raw('key first, in chunks', [chunkedHead, chunked(keyFirst(3 * mebibyte))], taken),
+      raw(
+        'key first, gzip',
+        post('/v1/batch', {}, gzipSync(`{"writeKey":"KEY","x":"${hard(1.5 * mebibyte)}"}`)),
+        taken,
+      ),
+      raw('key last, as large as SDKs make batches', post('/v1/batch', {}, keyLast(511_000)), taken),
+      raw('key last, in chunks', [chunkedHead, chunked(keyLast(511_000))], taken),
+      raw('key last, gzip', post('/v1/batch', {}, gzipSync(keyLast(511_000))), taken),
+      raw('key last, over 1 MiB', post('/v1/batch', {}, keyLast(mebibyte)), tooLargeAndClosed, { reached: [] }),
+      raw('key last, over 1 MiB, gzip', post('/v1/batch', {}, gzipSync(`"${hard(1.5 * mebibyte)}"`)), tooLarge),
+      raw('key in the header: as large as others', post('/v1/batch', key, keyLast(3 * mebibyte)), taken),
+    ],
+    { maxBodyBytes: 4 * mebibyte },
+  )
+})
+
+describe('gzip that unpacks to more than 100 times its size', () => {
+  rawCases(
+    [
+      raw('is refused beyond 512 KiB', post('/v1/batch', key, gzipSync('x'.repeat(3 * mebibyte))), tooLarge, {
+        reached: [],
+      }),
+      raw('is accepted below', post('/v1/batch', key, gzipSync('x'.repeat(500_000))), taken),
+      raw(
+        'messages with ids are never that alike',
+        post('/v1/batch', key, gzipSync(JSON.stringify(alike(2_500)))),
+        taken,
+      ),
+    ],
+    { maxBodyBytes: 4 * mebibyte },
+  )
+})
+
+function alike(count: number): object {
+  const properties = { text: 'the same in each message '.repeat(40) }
+  return { batch: Array.from({ length: count }, () => ({ type: 'page', messageId: crypto.randomUUID(), properties })) }
+}
+
+describe('a body that is received', () => {
+  rawCases(
+    [
+      raw(
+        'is refused when others need its memory more',
+        [
+          request('POST /v1/batch', { ...key, 'Transfer-Encoding': 'chunked' }),
+          chunk('x'.repeat(1_000)),
+          async (_, api) => {
+            await api.until(() => api.reserved > 0)
+            api.evictAll()
+          },
+        ],
+        problem(503, 'unavailable', { close: true }),
+        { reached: [] },
+      ),
+      raw(
+        'must be faster once it is large',
+        [
+          request('POST /v1/batch', { ...key, 'Transfer-Encoding': 'chunked' }),
+          chunk('x'.repeat(1_100)),
+          async wire => void drip(wire),
+        ],
+        problem(408, 'request_timeout', { close: true }),
+        { reached: [] },
+      ),
+    ],
+    { limits: { progress: { bytes: 1, within: durationMs(60), large: { above: 1_000, bytes: 500 } } } },
+  )
+})
+
+/** A byte now and then until it is answered: some in each period, and in all fewer than a large body must bring in one. */
+async function drip(wire: Wire): Promise<void> {
+  for (let sent = 0; sent < 400 && wire.unread === ''; sent++) {
+    await wire.send(chunk('x'))
+    await delay(2)
+  }
+}
+
+describe('one client address', () => {
+  it('has a maximum of connections, and new ones when others end', async () => {
+    const collector = await startCollector(new RecordingCollector({ web: 'KEY' }), {
+      limits: { connectionsPerAddress: 2 },
+    })
+    const open = [await connect(collector.url), await connect(collector.url)]
+    const beyond = await connect(collector.url)
+    await beyond.closed
+    open[0]?.reset()
+    await open[0]?.closed
+    const wire = await answered(collector.url)
+    expect(wire.status).toBe(200)
+    open[1]?.reset()
+    await collector.stop()
+  })
+
+  /** The server may not have seen yet that a connection ended. */
+  async function answered(url: string) {
+    for (;;) {
+      const wire = await connect(url)
+      await wire.send(post('/v1/page', key, '{"userId":"u"}'))
+      const answer = await wire.answer().catch(() => undefined)
+      wire.reset()
+      if (answer !== undefined) return answer
+    }
+  }
+})
+
+describe('during an attack with slow bodies', () => {
+  const memory = {
+    bodies: { authenticated: 4 * mebibyte, keyless: mebibyte, perAddress: 3 * mebibyte },
+    operators: mebibyte,
+    records: 64 * mebibyte,
+  }
+  const collector = new RecordingCollector({ web: 'KEY', app: 'APP' }, { memory })
+  let server: Awaited<ReturnType<typeof startCollector>>
+  const attackers: Wire[] = []
+  beforeAll(async () => {
+    server = await startCollector(collector, {
+      maxBodyBytes: mebibyte,
+      clientAddressHeader: 'X-Forwarded-For',
+      limits: { progress: { bytes: 1, within: durationMs(60_000) } },
+    })
+  })
+  afterEach(() => {
+    for (const wire of attackers.splice(0)) wire.reset()
+  })
+  afterAll(() => server.stop())
+
+  async function attack(fields: Fields): Promise<void> {
+    for (let index = 0; index < 8; index += 1) {
+      const wire = await connect(server.url)
+      attackers.push(wire)
+      await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', ...fields }))
+      await wire.send(chunk('x'.repeat(mebibyte / 2 + 1)))
+    }
+  }
+
+  it.each<[string, Fields, Fields, string]>([
+    ['without a key, honest sources are not affected', {}, key, ''],
+    ['with a key, other sources have their share', { 'X-Write-Key': 'APP' }, key, ''],
+    ['without a key, honest bodies with the key in them find room', {}, {}, ',"writeKey":"KEY"'],
+  ])('%s: all honest requests are answered 200', async (_, attacking, honest, member) => {
+    await attack({ ...attacking, 'X-Forwarded-For': '203.0.113.1' })
+    const wire = await connect(server.url)
+    const statuses = new Map<number, number>()
+    const fields = { ...honest, 'X-Forwarded-For': '192.0.2.7' }
+    for (let sent = 0; sent < 200; sent += 1) {
+      await wire.send(post('/v1/batch', fields, `{"batch":[{"type":"page","userId":"u"}]${member}}`))
+      const { status } = await wire.answer()
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    wire.reset()
+    expect([...statuses]).toEqual([[200, 200]])
+  })
+})

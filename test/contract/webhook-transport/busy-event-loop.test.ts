@@ -1,0 +1,88 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from '@jest/globals'
+import type { CallResult } from '../../../src/core/ports.ts'
+import { createAuthority } from '../../support/certificates.ts'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import { answer, answering } from '../../support/scripted-receiver.ts'
+import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+
+const authority = createAuthority()
+const network = { ...loopbackOnly, ca: authority.cert }
+
+interface Counted {
+  readonly connections: number
+  readonly fullHandshakes: number
+  readonly requests: number
+}
+
+const closing = closingAfterEach()
+
+async function answeringProcess() {
+  const child = fork(join(import.meta.dirname, 'answering-process.ts'), [JSON.stringify(authority.issue())])
+  closing({ close: async () => child.kill('SIGKILL') })
+  const [port] = await once(child, 'message')
+  return {
+    url: `https://127.0.0.1:${port}/`,
+    async counted(): Promise<Counted> {
+      child.send('count')
+      const [counted] = await once(child, 'message')
+      return counted
+    },
+  }
+}
+
+/** Keeps the event loop from turning, as handshakes do and the garbage collector. */
+function block(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
+  it('keeps an HTTPS connection whose answer is there before the request is known to be sent', async () => {
+    const target = await answeringProcess()
+    const { post } = caller(create, { network })
+    for (let call = 0; call < 100; call++) {
+      // What is written here is confirmed a turn later: by then the answer has come.
+      await turn()
+      const result = post(target.url)
+      await turn()
+      block(3)
+      expect(await result).toEqual(answered(200))
+    }
+    expect(await target.counted()).toEqual({ connections: 1, fullHandshakes: 1, requests: 100 })
+  })
+
+  it('opens no more HTTPS connections than there are calls in progress', async () => {
+    const target = await answeringProcess()
+    const { post } = caller(create, { network })
+    const inProgress = 16
+    for (let round = 0; round < 30; round++) {
+      await turn()
+      const results: Promise<CallResult>[] = Array.from({ length: inProgress }, () => post(target.url))
+      await turn()
+      block(5)
+      for (const result of await Promise.all(results)) expect(result).toEqual(answered(200))
+    }
+    const { connections, requests } = await target.counted()
+    expect(requests).toBe(30 * inProgress)
+    expect(connections).toBeLessThanOrEqual(2 * inProgress)
+  })
+
+  it('reaches a host that has connected while nobody looked, and whose other address is dead', async () => {
+    const target = await receiver(answering(answer(200)))
+    const { resolver } = scriptedResolver(() => {
+      // Its name is known, its first address is being dialled: then the process is busy.
+      setImmediate(block, 900)
+      return [
+        { address: '127.0.0.1', family: 4 },
+        { address: '::1', family: 6 },
+      ]
+    })
+    const { post } = caller(create, { resolver })
+    expect(await post(target.url('/', 'crm.example.com'))).toEqual(answered(200))
+    expect(target.connections()).toBe(1)
+  })
+})

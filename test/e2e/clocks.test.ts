@@ -1,0 +1,61 @@
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import { durationMs } from '../../src/core/units.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { Ledger } from '../support/ledger.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+const setsClock = new URL('alerts/sets-clock.mjs', import.meta.url).href
+const minute = 60_000
+const hour = 60 * minute
+const skews = [minute, -minute, hour, -hour]
+const count = 40
+
+it('processes that are started with their clocks a minute and an hour off retry each delivery once, in time, in a right window', async () => {
+  const ledger = closing(await Ledger.started({ answers: [503, 200], latency: durationMs(5) }))
+  const pipeline = closing(
+    await startPipeline({
+      topics: { partitions: 8, replicationFactor: 1 },
+      delivery: { schedule: ['10s', '30s'] },
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+    }),
+  )
+  const services = await Promise.all(
+    skews.map(async skew => {
+      const file = join(tmpdir(), `hookline-clock-${process.pid}-${skew}`)
+      await writeFile(file, String(skew))
+      return pipeline.run({ NODE_OPTIONS: `--import=${setsClock}`, CLOCK_AHEAD_FILE: file })
+    }),
+  )
+  await pipeline.send(trackEvents(count))
+  await ledger.untilDelivered(count)
+  for (const service of services) {
+    const offset = (await service.metrics()).get('hookline_clock_offset_seconds') ?? 0
+    expect(skews.some(skew => Math.abs(skew / 1_000 - offset) < 2)).toBe(true)
+    expect(await service.stop()).toBe(0)
+  }
+  const waiting = (
+    await Promise.all(
+      ['10s', '30s', '1m', '5m'].map(tier =>
+        pipeline.read(`${pipeline.topics.retry(durationMs(10_000)).replace('10s', tier)}`),
+      ),
+    )
+  ).flat()
+  expect(waiting).toHaveLength(count)
+  for (const { timestamp, headers } of waiting) {
+    expect(Math.abs(Number(headers['deadline']) - timestamp - 4 * hour)).toBeLessThan(10_000)
+    expect(Math.abs(Number(headers['not-before']) - timestamp - 10_000)).toBeLessThan(5_000)
+  }
+  const tries = Map.groupBy(ledger.requests, ({ messageId }) => messageId)
+  for (const [id, requests] of tries) {
+    const [first, second, ...more] = requests.map(({ at }) => at)
+    const waitedMs = (second ?? 0) - (first ?? 0)
+    expect({ id, more, isInTime: waitedMs >= 9_000 && waitedMs < 20_000, waitedMs }).toMatchObject({
+      more: [],
+      isInTime: true,
+    })
+  }
+}, 180_000)

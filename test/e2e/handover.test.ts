@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals'
+import type { RunningService } from '../../deploy/local/service-process.ts'
+import { durationMs } from '../../src/core/units.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { createAdminClient, until } from '../support/kafka-admin.ts'
+import { Ledger } from '../support/ledger.ts'
+import { trackMessage } from '../support/messages.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+const users = 10
+const each = 24
+const count = users * each
+const partitions = 4
+const timeout = 180_000
+
+/** Message `n` of user `n % users`: those of one user are in order. */
+const events = trackEvents(count).map((event, index) => ({
+  ...event,
+  message: trackMessage(`m-${String(index).padStart(4, '0')}`, { userId: `u-${index % users}` }),
+}))
+
+interface Receivers {
+  readonly fast: Ledger
+  readonly slow: Ledger
+  readonly slower: Ledger
+}
+
+/** Three destinations of one source, two of which are slower than what comes. */
+async function setUp() {
+  const [fast, slow, slower] = await Promise.all(
+    [5, 150, 400].map(async ms => closing(await Ledger.started({ latency: durationMs(ms) }))),
+  )
+  const receivers = { fast, slow, slower } as Receivers
+  const pipeline = closing(
+    await startPipeline({
+      topics: { partitions, replicationFactor: 1 },
+      delivery: { perWebhook: 4 },
+      destinations: Object.entries(receivers).map(([id, { url }]) => ({ id, sources: ['web'], webhooks: [{ url }] })),
+    }),
+  )
+  await pipeline.send(events)
+  return { receivers, pipeline }
+}
+
+/** The fast destination has had nearly all of it, the slowest little. */
+async function untilSpread({ fast, slower }: Receivers, atLeast: number): Promise<void> {
+  await fast.untilDelivered(count - users)
+  await slower.untilDelivered(atLeast)
+}
+
+/** Each destination has each message once, and those of one user in order. */
+function expectEachOnceInOrder(receivers: Receivers): void {
+  for (const [name, { successes, requests }] of Object.entries<Ledger>({ ...receivers })) {
+    const wrong = [...successes].filter(([, times]) => times !== 1)
+    expect({ name, sent: successes.size, wrong }).toEqual({ name, sent: count, wrong: [] })
+    const byUser = Map.groupBy(requests, ({ messageId = '' }) => Number(messageId.slice(2)) % users)
+    for (const [user, all] of byUser) {
+      const ids = all.map(({ messageId }) => messageId)
+      expect({ name, user, ids }).toEqual({ name, user, ids: ids.toSorted() })
+    }
+  }
+}
+
+async function untilAll(receivers: Receivers): Promise<void> {
+  for (const ledger of Object.values(receivers) as Ledger[]) await ledger.untilDelivered(count)
+}
+
+/** Resolves when so many members share the partitions. */
+async function shared(pipeline: Pipeline, members: number): Promise<void> {
+  const admin = closing(await createAdminClient())
+  const { dispatcherGroup, events: topic } = pipeline.topics
+  await until(async () => {
+    const all = [...((await admin.members(dispatcherGroup, topic)) ?? new Map()).values()]
+    const owned = all.reduce((sum, { length }) => sum + length, 0)
+    return all.length === members && owned === partitions && all.every(({ length }) => length > 0) ? true : undefined
+  })
+}
+
+describe('a source with three destinations of different speed', () => {
+  it(
+    'SIGTERM three times: each destination gets each message once, and those of one user in order',
+    async () => {
+      const { receivers, pipeline } = await setUp()
+      let service: RunningService = await pipeline.run()
+      for (let stop = 1; stop <= 3; stop++) {
+        await untilSpread(receivers, stop * 20)
+        expect(await service.stop()).toBe(0)
+        service = await pipeline.run()
+      }
+      await untilAll(receivers)
+      expect(await service.stop()).toBe(0)
+      expectEachOnceInOrder(receivers)
+    },
+    timeout,
+  )
+
+  it(
+    'a process joins, another one leaves: each destination gets each message once, and those of one user in order',
+    async () => {
+      const { receivers, pipeline } = await setUp()
+      const first = await pipeline.run()
+      await untilSpread(receivers, 10)
+      const second = await pipeline.run()
+      await shared(pipeline, 2)
+      expect(await first.stop()).toBe(0)
+      await untilAll(receivers)
+      expect(await second.stop()).toBe(0)
+      expectEachOnceInOrder(receivers)
+    },
+    timeout,
+  )
+})

@@ -1,0 +1,65 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import type { RunningService } from '../../deploy/local/service-process.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { hostileRequests, sendHostile } from '../support/hostile-requests.ts'
+import { basic } from '../support/http-bytes.ts'
+import { startPipeline } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+/** 10,000 for the whole run, others by SEED=n. */
+const count = Number(process.env['HOSTILE_REQUESTS'] ?? 120)
+const seed = Number(process.env['SEED'] ?? 1)
+/** What the chart gives a process: 60 % of 512 MiB. */
+const heapMiB = 307
+/** Milliseconds of CPU time for which nothing else gets its turn. */
+const longestBlock = 250
+
+/** The longest time for which the event loop was blocked since `from`, in milliseconds of CPU time. */
+async function blockedSince(file: string, from: number): Promise<number> {
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)
+  const blocks = lines.map(line => line.split(' ').map(Number) as [at: number, cpuMs: number])
+  return Math.max(0, ...blocks.filter(([at]) => at >= from).map(([, cpuMs]) => cpuMs))
+}
+
+async function postPage({ collector }: RunningService, messageId: string): Promise<number> {
+  const response = await fetch(`${collector}/v1/batch`, {
+    method: 'POST',
+    headers: { authorization: basic('web-key') },
+    body: JSON.stringify({ batch: [{ type: 'page', userId: 'u', messageId }] }),
+  })
+  return response.status
+}
+
+it(`a collector with the heap of the chart survives ${count} hostile requests, and none blocks its event loop`, async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'hookline-hostile-'))
+  closing({ close: () => rm(directory, { recursive: true }) })
+  const probeFile = join(directory, 'blocked')
+  const probe = new URL('../support/loop-probe.ts', import.meta.url).href
+  const pipeline = closing(await startPipeline({}))
+  const own = { NODE_OPTIONS: `--max-old-space-size=${heapMiB} --import ${probe}`, LOOP_PROBE_FILE: probeFile }
+  const service = await pipeline.run(own, ['--services', 'collector'])
+  expect(await postPage(service, 'before')).toBe(200)
+  const startedAt = Date.now()
+
+  const request = hostileRequests({ seed, writeKey: 'web-key' })
+  const statuses = await Promise.race([
+    sendHostile(service.collector ?? '', request, { to: count, concurrency: 8 }),
+    service.exited.then(code => {
+      throw new Error(`the collector ended with ${code}`)
+    }),
+  ])
+
+  const expected = [0, 200, 400, 401, 404, 408, 411, 413, 414, 431, 501, 503]
+  expect([...statuses].filter(([, status]) => !expected.includes(status))).toEqual([])
+  expect([...statuses].filter(([, status]) => status > 0).length).toBeGreaterThan(0.8 * statuses.size)
+  expect(await postPage(service, 'after')).toBe(200)
+  expect(await blockedSince(probeFile, startedAt)).toBeLessThan(longestBlock)
+  const metrics = await service.metrics()
+  expect(metrics.get('hookline_collector_answers_total{code="internal_error"}')).toBe(0)
+  expect(metrics.get('hookline_collector_held_bytes{what="bodies"}')).toBe(0)
+  expect(await service.stop()).toBe(0)
+}, 1_800_000)

@@ -1,0 +1,198 @@
+import { connect } from 'node:net'
+import { expect, it } from '@jest/globals'
+import type { KafkaConfig } from 'kafkajs'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { consumerRetry, type KafkaClient } from '../../src/adapters/kafka/client.ts'
+import { createConsumer } from '../../src/adapters/kafka/consumer.ts'
+import { loadKafkajs } from '../../src/adapters/kafka/library.ts'
+import { createProducer } from '../../src/adapters/kafka/producer.ts'
+import { createReader } from '../../src/adapters/kafka/reader.ts'
+import type { AudienceInput } from '../../src/core/audience/input.ts'
+import { type MembershipRecord, parseMembershipKey } from '../../src/core/audience/record.ts'
+import { reportOf } from '../../src/core/delivery/report.ts'
+import type { Event } from '../../src/core/message/event.ts'
+import type { EventCodec, LogProducer, LogRecord } from '../../src/core/ports.ts'
+import { topicConfig, topicNames, topicSpecs } from '../../src/core/topics.ts'
+import { durationMs } from '../../src/core/units.ts'
+import { createAudiencesService } from '../../src/services/audiences/service.ts'
+import { brokers, eventually, kafka, plainAdmin, uniqueName } from '../contract/kafka/support.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { countingMetrics } from '../support/counting-metrics.ts'
+import { JsonValueCodec } from '../support/json-codec.ts'
+import { directoryWith, ended, observed } from '../support/partition-harness.ts'
+import { silent } from '../support/silent-logger.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+const size = 600
+const users = Array.from({ length: size }, (_, index) => `user-${index}`)
+const closing = closingAfterEach()
+const inputs = new JsonValueCodec<AudienceInput>()
+const memberships = new JsonValueCodec<MembershipRecord>()
+const events = new JsonValueCodec<Event>()
+
+function closingProducer(producer: LogProducer): LogProducer {
+  closing({ close: () => producer.stop() })
+  return producer
+}
+
+/** A client whose every connection goes through the proxy. */
+function behind({ port }: TcpProxy): KafkaClient {
+  const { Kafka, logLevel } = loadKafkajs()
+  const config: KafkaConfig = {
+    ...{ brokers: brokers(), clientId: 'cut off', logLevel: logLevel.NOTHING },
+    ...{ connectionTimeout: 5_000, requestTimeout: 10_000, retry: consumerRetry },
+    socketFactory: ({ onConnect }) => connect({ host: '127.0.0.1', port }, onConnect),
+  }
+  return {
+    consumer: given => new Kafka(config).consumer(given),
+    producer: given => new Kafka(config).producer(given),
+    admin: () => new Kafka(config).admin(),
+  }
+}
+
+/** One installation: the audiences service in several copies, and a dispatcher that delivers everything. */
+async function installation() {
+  const prefix = uniqueName()
+  const topics = topicNames(prefix)
+  const admin = await plainAdmin()
+  const specs = topicSpecs({ prefix, partitions: 2, replicationFactor: 1 }, [])
+  await admin.createTopics({
+    topics: specs.map(spec => ({
+      ...{ topic: spec.name, numPartitions: 2, replicationFactor: 1 },
+      configEntries: Object.entries(topicConfig(spec)).map(([name, value]) => ({ name, value })),
+    })),
+  })
+  const producer = closingProducer(createProducer({ kafka: kafka(), clock: systemClock, logger: silent }))
+  const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
+  const told = new Map<string, number>()
+  const delivered = new Map<number, number>()
+
+  const read = async (topic: string): Promise<readonly LogRecord[]> => {
+    const records: LogRecord[] = []
+    await reader.readToEnd(topic, record => void records.push(record))
+    return records
+  }
+  const write = async (...all: readonly AudienceInput[]): Promise<void> => {
+    await Promise.all(
+      all.flatMap(input => {
+        const value = inputs.encode(input)
+        if ('userId' in input) return stored(producer, topics.audienceInput, { key: Buffer.from(input.userId), value })
+        return [0, 1].map(partition => stored(producer, topics.audienceInput, { key: null, value, partition }))
+      }),
+    )
+  }
+
+  return {
+    topics,
+    told,
+    write,
+    /** Delivers what is new on the events topic. */
+    async deliver(): Promise<void> {
+      const all = await read(topics.events)
+      const fresh = all.filter(({ partition, offset }) => offset >= (delivered.get(partition) ?? 0))
+      for (const { partition, offset } of fresh) delivered.set(partition, offset + 1)
+      for (const { value } of fresh) {
+        const event = JSON.parse(String(value)) as Event
+        told.set(event.message.userId as string, (told.get(event.message.userId as string) ?? 0) + 1)
+        const report = reportOf(event, 'crm', 'delivered')
+        if (report?.kind === 'audience') await write(report.input)
+      }
+    },
+    /** What the last record of each user says. */
+    async last(): Promise<ReadonlyMap<string, MembershipRecord>> {
+      const last = new Map<string, MembershipRecord>()
+      for (const { key, value } of await read(topics.memberships)) {
+        const about = parseMembershipKey(String(key))
+        if (about !== undefined && 'userId' in about && value !== null)
+          last.set(about.userId, JSON.parse(String(value)) as MembershipRecord)
+      }
+      return last
+    },
+    records: async () => (await read(topics.memberships)).length,
+    async run(client: KafkaClient, onAppend?: (topic: string) => void) {
+      const to = closingProducer(createProducer({ kafka: client, clock: systemClock, logger: silent }))
+      const watched: LogProducer = {
+        append(topic, record, onAck) {
+          to.append(topic, record, onAck)
+          onAppend?.(topic)
+        },
+        flush: () => to.flush(),
+        stop: () => to.stop(),
+      }
+      const service = createAudiencesService({
+        consumer: createConsumer({
+          ...{ kafka: client, groupId: topics.audiencesGroup, topics: [topics.audienceInput], clock: systemClock },
+          ...{ logger: silent, maxWait: durationMs(100), onFatal: () => undefined, onPositionLost: () => undefined },
+        }),
+        reader: createReader({ kafka: client, clock: systemClock, logger: silent }),
+        producer: watched,
+        codecs: { events: events as unknown as EventCodec, inputs, memberships },
+        ...{ clock: systemClock, metrics: countingMetrics(new Map()), logger: silent, topics },
+        window: durationMs(4 * 3_600_000),
+        directory: () => directoryWith(['crm']),
+        emitPerSecond: () => 100_000,
+        stops: () => undefined,
+      })
+      await service.start()
+      let stopped: Promise<void> | undefined
+      const stop = (): Promise<void> => {
+        stopped ??= service.stop()
+        return stopped
+      }
+      closing({ close: stop })
+      return { stop }
+    },
+  }
+}
+
+const stored = (
+  producer: LogProducer,
+  topic: string,
+  record: { key: Buffer | null; value: Buffer; partition?: number },
+): Promise<void> =>
+  new Promise((resolve, reject) =>
+    producer.append(topic, { ...record, headers: {} }, error => (error === undefined ? resolve() : reject(error))),
+  )
+
+const acknowledged = (last: ReadonlyMap<string, MembershipRecord>): number =>
+  [...last.values()].filter(({ membership }) => membership?.inFlight === null && membership.acknowledged === 'true')
+    .length
+
+it('a link cut during a sync: states that arrive after the partition is lost change nothing, also after a restart', async () => {
+  const place = await installation()
+  const proxy = closing(await startTcpProxy(Number(brokers()[0]?.split(':')[1])))
+  let states = 0
+  const cut = Promise.withResolvers<void>()
+  await place.run(behind(proxy), topic => {
+    // In the midst of writing states: they are on their way, and stay there.
+    if (topic !== place.topics.memberships || ++states !== 200) return
+    proxy.set({ kind: 'held' })
+    cut.resolve()
+  })
+  await place.write(...users.map(userId => observed(userId, 0)), ended(0))
+  await cut.promise
+
+  const second = await place.run(kafka())
+  const settled = async (): Promise<number> => {
+    await place.deliver()
+    return acknowledged(await place.last())
+  }
+  await eventually(settled, count => count === size)
+
+  // The link heals, and what the first process had sent arrives.
+  const before = await place.records()
+  proxy.set({ kind: 'open' })
+  await eventually(place.records, count => count > before)
+  await place.write(observed('user-new', 1, 'true', 'partial'), observed('user-also', 1, 'true', 'partial'))
+  await eventually(settled, count => count === size + 2)
+  await second.stop()
+
+  const third = await place.run(kafka())
+  await place.write(...[...users, 'user-new', 'user-also'].map(userId => observed(userId, 2)), ended(2))
+  await place.write(observed('last-0', 3, 'true', 'partial'), observed('last-1', 3, 'true', 'partial'))
+  await eventually(settled, count => count === size + 4)
+  // Nobody is told anything again by a sync that changes nothing; told twice were only those in progress at the cut.
+  for (const userId of users) expect(place.told.get(userId)).toBeLessThanOrEqual(2)
+  expect(place.told.get('user-new')).toBe(1)
+  await third.stop()
+})

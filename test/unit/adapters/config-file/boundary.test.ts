@@ -1,0 +1,173 @@
+import { rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file.ts'
+import type { Destination } from '../../../../src/core/settings.ts'
+import { revealed } from '../../../../src/core/units.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+
+const main = (from: string): string => `kafka: { brokers: [a:9092] }
+registry: { url: http://registry:8081 }
+sources: [{ id: web, writeKey: web-key }, { id: app, writeKey: app-key }]
+destinationsFrom: ${from}
+`
+const destination = (id: string, more = '', sources = 'web'): string =>
+  `id: ${id}\nsources: [${sources}]\nwebhooks: [{ url: "https://${id}.example" }]\n${more}`
+
+async function place(files: Record<string, string>, from = 'more') {
+  const folder = await configFolder({ 'hookline.yaml': main(from), 'secrets/operator': 'operator-key', ...files })
+  const load = async (before?: Loaded): Promise<Loaded> => {
+    const result = await loadConfigFile(join(folder, 'hookline.yaml'), { TOKEN: 't' }, before)
+    if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
+    return result
+  }
+  return { folder, load, write: (name: string, text: string) => writeFile(join(folder, name), text) }
+}
+
+const shown = ({ id, sources, isHeld, webhooks }: Destination): string =>
+  isHeld === true
+    ? `${id} held for ${sources.join() || 'nothing'}`
+    : `${id} ${webhooks.map(({ url }) => revealed(url)).join()}`
+const destinationsOf = ({ settings }: Loaded): string[] => settings.destinations.map(shown)
+const problemsOf = ({ problems }: Loaded): string[] => problems.map(({ path, message }) => `${path}: ${message}`)
+
+describe('a file of destinationsFrom', () => {
+  it('names files below its directory, relative to it', async () => {
+    const files = {
+      'more/a.yaml':
+        'id: a\nsources: [web]\nsharedSecretFile: keys/a\nwebhooks: [{ urlFile: keys/url, headers: { A: { file: keys/a } } }]\n',
+      'more/keys/a': 'secret-of-a\n',
+      'more/keys/url': 'https://a.example/x',
+    }
+    const { settings, problems } = await (await place(files)).load()
+    expect(problems).toEqual([])
+    const [{ secrets, webhooks }] = settings.destinations as [Destination]
+    expect(secrets.map(secret => secret.reveal())).toEqual(['secret-of-a'])
+    expect(webhooks.map(({ url, headers }) => [revealed(url), revealed(headers['A'] ?? '')])).toEqual([
+      ['https://a.example/x', 'secret-of-a'],
+    ])
+  })
+
+  it.each([
+    ['up and out', '../secrets/operator'],
+    ['by an absolute name', '/etc/hostname'],
+    ['by a link', 'link'],
+    ['by a link of a directory', 'linked/operator'],
+  ])('reads nothing outside of it, %s', async (_, name) => {
+    const { folder, load } = await place({ 'more/a.yaml': destination('a', `sharedSecretFile: ${name}\n`) })
+    await symlink('../secrets/operator', join(folder, 'more/link'))
+    await symlink('../secrets', join(folder, 'more/linked'))
+    const loaded = await load()
+    expect(problemsOf(loaded)).toEqual([
+      expect.stringMatching(/^sharedSecretFile: names a file that (is outside|does not exist)/),
+    ])
+    expect(destinationsOf(loaded)).toEqual(['a held for web'])
+  })
+
+  it('is itself below it', async () => {
+    const { folder, load } = await place({ 'other/a.yaml': destination('a'), 'more/README': '' })
+    await symlink('../other/a.yaml', join(folder, 'more/a.yaml'))
+    expect(problemsOf(await load())).toEqual(['the file: is outside of its directory'])
+  })
+
+  it('may be a link within it, as Kubernetes mounts them', async () => {
+    const { folder, load } = await place({ 'more/..1/a.yaml': destination('a'), 'more/README': '' })
+    await symlink('..1', join(folder, 'more/..data'))
+    await symlink('..data/a.yaml', join(folder, 'more/a.yaml'))
+    expect(destinationsOf(await load())).toEqual(['a https://a.example'])
+  })
+
+  it.each([
+    ['a URL', `id: a\nsources: [web]\nwebhooks: [{ url: "https://a.example/\${TOKEN}" }]\n`, 'webhooks[0].url'],
+    [
+      'a header',
+      destination('a').replace(' }]', () => `, headers: { A: "\${TOKEN:-x}" } }]`),
+      'webhooks[0].headers.***',
+    ],
+    ['an id', destination('a').replace('id: a', `id: "\${TOKEN}"`), 'id'],
+  ])('takes nothing from the environment in %s', async (_, text, path) => {
+    const loaded = await (await place({ 'more/a.yaml': text })).load()
+    expect(problemsOf(loaded)).toEqual([expect.stringContaining(`${path}: takes nothing from the environment`)])
+  })
+
+  it('may hold a literal ${', async () => {
+    const { settings } = await (
+      await place({ 'more/a.yaml': destination('a').replace('a.example', () => `a.example/$\${x}`) })
+    ).load()
+    expect(settings.destinations[0]?.webhooks[0]?.url).toBe(`https://a.example/\${x}`)
+  })
+})
+
+describe('several directories', () => {
+  const two = '[{ directory: one, sources: [web] }, { directory: two }]'
+
+  it('have destinations of the sources that each one may name', async () => {
+    const files = {
+      'one/a.yaml': destination('a'),
+      'one/b.yaml': destination('b', '', 'web, app'),
+      'two/c.yaml': destination('c', '', 'app'),
+    }
+    const loaded = await (await place(files, two)).load()
+    expect(problemsOf(loaded)).toEqual(['sources[1]: is not a source that this directory may name'])
+    expect(destinationsOf(loaded)).toEqual(['a https://a.example', 'c https://c.example', 'b held for web'])
+  })
+
+  it('cannot take the id of another one: at the start neither has it, later the first one keeps it', async () => {
+    const { load, folder } = await place(
+      { 'one/a.yaml': destination('x'), 'two/b.new': destination('x').replace('x.example', 'evil.example') },
+      two,
+    )
+    const before = await load()
+    await rename(join(folder, 'two/b.new'), join(folder, 'two/b.yaml'))
+    const message = 'id: is also the id of a destination in another directory'
+    expect(problemsOf(await load())).toEqual([message, message])
+    expect(destinationsOf(await load())).toEqual(['x held for web'])
+    expect(destinationsOf(await load(before))).toEqual(['x https://x.example'])
+  })
+
+  it('are refused whole when one is missing: that is a mistake of the configuration file', async () => {
+    const { load } = await place({ 'one/a.yaml': destination('a') }, two)
+    await expect(load()).rejects.toThrow('destinationsFrom[1].directory: names a path that does not exist')
+  })
+})
+
+describe('a bad file', () => {
+  const audiences = 'more\naudiences: { list: [{ name: Buyers, destinations: [bad] }] }'
+
+  it.each<[string, string, string, string[]]>([
+    ['with a mistake', destination('bad').replace('https', 'ftp'), 'bad held for web', []],
+    ['that breaks off', 'id: bad\nsources: [web, app]\nwebhooks: [{ url: "https:', 'bad held for web,app', []],
+    ['with a source that is none', destination('bad', '', 'web, nowhere'), 'bad held for web', []],
+    ['without sources', 'id: bad\nwebhooks: [', 'bad held for nothing', []],
+    ['that is empty', '', 'bad held for nothing', ['unnamed']],
+    ['that is no text', '\u0000', 'bad held for nothing', ['unnamed']],
+  ])('%s removes its own destination only, at the start', async (_, text, held, unnamed) => {
+    const { load } = await place({ 'more/bad.yaml': text, 'more/good.yaml': destination('good') }, audiences)
+    const loaded = await load()
+    expect(loaded.problems.length).toBeGreaterThan(0)
+    expect(destinationsOf(loaded)).toEqual(['good https://good.example', held])
+    expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: unnamed.length })
+  })
+
+  it('leaves the destination that it had when it was last good, and is taken again when it is mended', async () => {
+    const { load, write } = await place({ 'more/a.yaml': destination('a', 'sharedSecretFile: key\n'), 'more/key': 'k' })
+    const first = await load()
+    await write('more/a.yaml', 'id: [')
+    const second = await load(first)
+    expect(destinationsOf(second)).toEqual(['a https://a.example'])
+    expect(second.settings.excluded).toEqual({ files: 1, unnamed: 0 })
+    const third = await load(second)
+    expect(third.settings.destinations[0]?.secrets.map(secret => secret.reveal())).toEqual(['k'])
+    await write('more/a.yaml', destination('b'))
+    const fourth = await load(third)
+    expect(destinationsOf(fourth)).toEqual(['b https://b.example'])
+    expect(fourth.settings.excluded).toBeUndefined()
+  })
+
+  it('keeps nothing of a file that is gone', async () => {
+    const { load, folder } = await place({ 'more/a.yaml': destination('a'), 'more/b.yaml': destination('b') })
+    const first = await load()
+    await rm(join(folder, 'more/a.yaml'))
+    expect(destinationsOf(await load(first))).toEqual(['b https://b.example'])
+  })
+})

@@ -1,0 +1,78 @@
+import { promisify } from 'node:util'
+import { zstdCompress } from 'node:zlib'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { maxUnpackedBytes } from '../../../../../src/adapters/kafka/codecs.ts'
+import { type FetchedMessage, internal } from '../../../../../src/adapters/kafka/internals.ts'
+import { loadKafkajs } from '../../../../../src/adapters/kafka/library.ts'
+import { decodeRecordSet, rawBatch } from './batches.ts'
+
+const zstd = 4
+const headBytes = 61
+
+beforeAll(() => {
+  loadKafkajs()
+})
+
+/** The batch with its records packed; the broker's time of the append is 7. */
+async function packed(batch: Buffer, records = batch.subarray(headBytes)): Promise<Buffer> {
+  const bytes = Buffer.concat([batch.subarray(0, headBytes), await promisify(zstdCompress)(records)])
+  bytes.writeInt32BE(bytes.length - 12, 8)
+  bytes.writeInt16BE(zstd, 21)
+  bytes.writeBigInt64BE(7n, 35)
+  return bytes
+}
+
+describe('a compressed batch', () => {
+  it('has the records that it has uncompressed', async () => {
+    const batch = rawBatch(10, 2, [0, 1, 2])
+    const [plain, unpacked] = [await decodeRecordSet(batch), await decodeRecordSet(await packed(batch))]
+    expect(unpacked.map(({ offset }) => offset)).toEqual(plain.map(({ offset }) => offset))
+  })
+
+  it('that unpacks to more than is held is one record at its last offset; those around it are read', async () => {
+    const bomb = await packed(rawBatch(13, 6, [0]), Buffer.alloc(maxUnpackedBytes + 1))
+    const records = (await decodeRecordSet(
+      rawBatch(10, 2, [0, 1, 2]),
+      bomb,
+      rawBatch(20, 0, [0]),
+    )) as unknown as FetchedMessage[]
+    expect(records.map(({ offset }) => offset)).toEqual(['10', '11', '12', '19', '20'])
+    expect(records[3]).toMatchObject({
+      ...{ timestamp: '7', key: null, value: null, headers: {}, isControlRecord: false },
+      oversizedBatch: { firstOffset: 13, length: bomb.length - headBytes, bytes: bomb.subarray(headBytes) },
+    })
+  })
+
+  it('of a kind that nobody knows is an error', async () => {
+    const unknown = await packed(rawBatch(0, 0, [0]))
+    unknown.writeInt16BE(7, 21)
+    await expect(decodeRecordSet(unknown)).rejects.toThrow('no codec has the number 7')
+  })
+})
+
+it('an answer is unpacked no further once its batches are as large as one may be', async () => {
+  const half = Buffer.alloc(maxUnpackedBytes / 2 + 1)
+  const one = await packed(rawBatch(0, 0, [0]), recordOf(half))
+  const bytes = Buffer.concat([one, one, one])
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(bytes.length)
+  const Decoder = internal<new (bytes: Buffer) => object>('protocol/decoder')
+  const decode = internal<(decoder: object) => Promise<readonly object[]>>('protocol/requests/fetch/v4/decodeMessages')
+  // Two partitions of one answer.
+  const answer = new Decoder(Buffer.concat([length, bytes, length, bytes]))
+  expect(await decode(answer)).toHaveLength(2)
+  expect(await decode(answer)).toEqual([])
+})
+
+/** A record that has these bytes as its value, with its length. */
+function recordOf(value: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from([0, 0, 0, 1, ...varint(value.length)]), value, Buffer.of(0)])
+  return Buffer.concat([Buffer.from(varint(body.length)), body])
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = []
+  let rest = 2 * value
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128)
+  return [...bytes, rest]
+}

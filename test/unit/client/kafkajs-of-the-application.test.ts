@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from '@jest/globals'
+import { hostScript } from '../../support/kafkajs-host.ts'
+
+/* In processes of their own: here jest has a registry of modules for itself. */
+
+const root = resolve(import.meta.dirname, '../../..')
+const library = pathToFileURL(resolve(root, 'src/adapters/kafka/library.ts')).href
+const internals = pathToFileURL(resolve(root, 'src/adapters/kafka/internals.ts')).href
+/** A request's code is loaded when it is first made: that of ours comes from our instance too, and is loaded once. */
+const use = `
+  const { CompressionCodecs, CompressionTypes } = hookline.loadKafkajs()
+  if (CompressionCodecs[CompressionTypes.ZSTD]().compress === undefined) throw new Error('no codecs')
+  const { internal } = await import('${internals}')
+  const { Encoder } = { Encoder: internal('protocol/encoder') }
+  const make = async () => (await internal('protocol/requests/produce/index').protocol({ version: 7 })(
+    { acks: -1, timeout: 1, topicData: [{ topic: 't', partitions: [{ partition: 0, messages: [{ key: null, value: null, headers: { name: undefined } }] }] }] },
+  )).request.encode()
+  if (!((await make()) instanceof Encoder && (await make()) instanceof Encoder)) throw new Error('another instance')
+`
+
+async function run(kafkajs: 'before' | 'after' | 'only'): Promise<{ readonly text: string }> {
+  const script = hostScript({ library, kafkajs, use })
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', script]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })
+  return JSON.parse(stdout) as { text: string }
+}
+
+const untouched = { none: 0, sameCache: true, same: true, sameText: true, files: true }
+
+describe("the application's kafkajs is as without the client library", () => {
+  it.each(['before', 'after'] as const)('imported %s it', async order => {
+    const [plain, beside] = [await run('only'), await run(order)]
+    expect(beside).toEqual({ ...untouched, text: plain.text })
+  })
+})

@@ -1,0 +1,108 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { PartitionRecords } from '../../../../src/core/audience/partition-records.ts'
+import { type MembershipRecord, markKey, membershipKey, toMarkRecord } from '../../../../src/core/audience/record.ts'
+import { noMark } from '../../../../src/core/audience/sync.ts'
+
+const ann = { audience: 'VIP', userId: 'ann', destination: 'crm' }
+const key = membershipKey(ann)
+
+/** A state made of the input at a position; the version says which. */
+const state = (position: number, version = position): MembershipRecord => ({
+  position,
+  membership: { desired: 'true', acknowledged: 'true', version, syncId: 1, inFlight: null, doubt: null },
+  mark: null,
+})
+const record = (value: MembershipRecord | undefined, position = value?.position) => ({ key, value, position })
+const tombstone = (position?: number) => record(undefined, position)
+
+let records: PartitionRecords
+beforeEach(() => {
+  records = new PartitionRecords(1_000)
+})
+const versionOf = (): number | undefined => records.members.get(ann)?.version
+
+describe('a restore ignores a state that is older than one before it in the log', () => {
+  it('a stale state after a newer one: the newer one holds, and has to be written again', () => {
+    expect([record(state(7)), record(state(3))].map(each => records.restore(each))).toEqual(['taken', 'stale'])
+    expect(versionOf()).toBe(7)
+    expect(records.restored()).toEqual([{ key, value: undefined, position: 7 }])
+    expect(records.replacementOf(tombstone(7))).toMatchObject({ key: ann, state: { version: 7 }, position: 7 })
+  })
+
+  it('a stale state after a tombstone: nothing is known, and the tombstone is written again at its position', () => {
+    const all = [record(state(5)), tombstone(7), record(state(5))]
+    expect(all.map(each => records.restore(each))).toEqual(['taken', 'taken', 'stale'])
+    expect(versionOf()).toBeUndefined()
+    const [stale] = records.restored()
+    expect(stale && records.replacementOf(stale)).toMatchObject({ state: undefined, position: 7 })
+  })
+
+  it('a stale tombstone takes nothing away', () => {
+    expect([record(state(7)), tombstone(3)].map(each => records.restore(each))).toEqual(['taken', 'stale'])
+    expect(versionOf()).toBe(7)
+  })
+
+  it('what was written again since is not stale', () => {
+    for (const position of [7, 3, 7]) records.restore(record(state(position)))
+    expect(records.restored()).toEqual([])
+  })
+
+  it('of one input the last record holds', () => {
+    records.restore(record(state(7, 1)))
+    records.restore(record(state(7, 2)))
+    expect(versionOf()).toBe(2)
+  })
+
+  it('a tombstone of an earlier version says no position, and holds', () => {
+    records.restore(record(state(7)))
+    expect(records.restore(tombstone())).toBe('taken')
+    expect(versionOf()).toBeUndefined()
+  })
+
+  it('positions beyond the end of the input are of a log that is gone: what follows is not stale', () => {
+    for (const position of [5_000, 3]) expect(records.restore(record(state(position)))).toBe('taken')
+    expect(versionOf()).toBe(3)
+  })
+
+  it('the mark of an audience', () => {
+    const mark = (position: number, floor: number) => {
+      return { key: markKey('VIP'), value: toMarkRecord({ ...noMark, position, floor }), position }
+    }
+    expect([mark(7, 20), mark(3, 10)].map(each => records.restore(each))).toEqual(['taken', 'stale'])
+    expect(records.markOf('VIP').floor).toBe(20)
+  })
+})
+
+describe('a record that nobody acknowledged to the owner', () => {
+  const isDone = (position: number) => position < 10
+  beforeEach(() => {
+    records.restore(record(state(7)))
+    records.restored()
+  })
+
+  it.each([
+    ['an older state', record(state(3)), 'stale'],
+    ['another state of an input that is done', record(state(8)), 'stale'],
+    ['a tombstone of an input that is done', tombstone(8), 'stale'],
+    ['a tombstone of an earlier version', tombstone(), 'stale'],
+    ['the state that holds', record(state(7)), 'taken'],
+  ])('%s: %s', (_what, found, expected) => {
+    expect(records.adopt(found, isDone)).toBe(expected)
+    expect(versionOf()).toBe(7)
+  })
+
+  it('is written over at a position that beats its own', () => {
+    expect(records.replacementOf(record(state(8)))).toMatchObject({ state: { version: 7, position: 8 }, position: 8 })
+  })
+
+  it('a state of an input that comes yet is taken, as a restore would have', () => {
+    expect(records.adopt(record(state(12)), isDone)).toBe('taken')
+    expect(versionOf()).toBe(12)
+  })
+
+  it('a state of a user who was removed is written over by a tombstone', () => {
+    records.members.put(ann, undefined)
+    expect(records.adopt(record(state(7)), isDone)).toBe('stale')
+    expect(records.replacementOf(record(state(7)))).toMatchObject({ state: undefined, position: 7 })
+  })
+})

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals'
+import { BodyBudget, type BodyRefusal } from '../../../../src/core/collector/body-budget.ts'
+
+interface Held {
+  /** `-` has no known source. */
+  readonly source: string
+  readonly address?: string
+  readonly bytes: number
+  readonly ageMs?: number
+  readonly isReceived?: boolean
+}
+
+/** Authenticated 100 bytes, keyless 40, one address 90: opens bodies of the given ages, then asks for one more. */
+function ask(before: readonly Held[], newcomer: Held) {
+  let now = 0
+  const refused: BodyRefusal[] = []
+  const budget = new BodyBudget(
+    { authenticated: 100, keyless: 40, perAddress: 90 },
+    () => now,
+    cause => refused.push(cause),
+  )
+  const evicted: number[] = []
+  const open = ({ source, address = source }: Held, index: number) =>
+    budget.open({ sourceId: source === '-' ? undefined : source, address }, () => evicted.push(index))
+  const oldest = Math.max(0, ...before.map(({ ageMs = 0 }) => ageMs))
+  const sorted = [...before.entries()].sort(([, a], [, b]) => (b.ageMs ?? 0) - (a.ageMs ?? 0))
+  for (const [index, held] of sorted) {
+    now = oldest - (held.ageMs ?? 0)
+    const body = open(held, index)
+    expect(body.take(held.bytes)).toBe(true)
+    if (held.isReceived === true) body.received()
+  }
+  now = oldest
+  const isTaken = open(newcomer, -1).take(newcomer.bytes)
+  return { isTaken, evicted, refused }
+}
+
+const slow = { ageMs: 60_000 }
+
+describe('fair shares of the body budget', () => {
+  it.each<[string, readonly Held[], Held, { isTaken: boolean; evicted: number[]; refused: BodyRefusal[] }]>([
+    [
+      'room for all',
+      [{ source: 'a', bytes: 50 }],
+      { source: 'b', bytes: 50 },
+      { isTaken: true, evicted: [], refused: [] },
+    ],
+    [
+      'a newcomer within its share evicts a body of the source beyond its share',
+      [
+        { source: 'a', address: 'x', bytes: 40 },
+        { source: 'a', address: 'y', bytes: 35, ageMs: 5 },
+        { source: 'b', bytes: 20 },
+      ],
+      { source: 'b', address: 'z', bytes: 10 },
+      { isTaken: true, evicted: [1], refused: ['budget'] },
+    ],
+    [
+      'what has been received is not evicted',
+      [
+        { source: 'a', bytes: 70, isReceived: true },
+        { source: 'b', bytes: 20 },
+      ],
+      { source: 'b', bytes: 20 },
+      { isTaken: false, evicted: [], refused: ['budget'] },
+    ],
+    [
+      'beyond its share a source gives up its own slow body, not the newcomer',
+      [{ source: 'a', address: 'x', bytes: 70, ...slow }],
+      { source: 'a', address: 'y', bytes: 20 },
+      { isTaken: true, evicted: [0], refused: ['budget'] },
+    ],
+    [
+      'of bodies of one source that have just begun, the newcomer is refused',
+      [{ source: 'a', address: 'x', bytes: 70 }],
+      { source: 'a', address: 'y', bytes: 20 },
+      { isTaken: false, evicted: [], refused: ['budget'] },
+    ],
+    [
+      'one source leaves a quarter to others',
+      [{ source: 'a', address: 'x', bytes: 75 }],
+      { source: 'a', address: 'y', bytes: 1 },
+      { isTaken: false, evicted: [], refused: ['budget'] },
+    ],
+    [
+      'the slow small body goes before the fast large one',
+      [
+        { source: 'a', address: 'x', bytes: 50, ageMs: 1_000 },
+        { source: 'a', address: 'y', bytes: 20, ...slow },
+      ],
+      { source: 'a', address: 'z', bytes: 10 },
+      { isTaken: true, evicted: [1], refused: ['budget'] },
+    ],
+    [
+      'bodies without a key never take what belongs to sources',
+      [{ source: '-', address: 'x', bytes: 30 }],
+      { source: 'a', bytes: 75 },
+      { isTaken: true, evicted: [], refused: [] },
+    ],
+    [
+      'bodies without a key share by address',
+      [{ source: '-', address: 'x', bytes: 30 }],
+      { source: '-', address: 'y', bytes: 15 },
+      { isTaken: true, evicted: [0], refused: ['budget'] },
+    ],
+    [
+      'one address has its maximum over all sources',
+      [
+        { source: 'a', address: 'x', bytes: 45 },
+        { source: 'b', address: 'x', bytes: 40 },
+      ],
+      { source: 'c', address: 'x', bytes: 10 },
+      { isTaken: false, evicted: [], refused: ['address'] },
+    ],
+    [
+      'an address gives up its own slow body',
+      [
+        { source: 'a', address: 'x', bytes: 45, ...slow },
+        { source: 'b', address: 'x', bytes: 40 },
+      ],
+      { source: 'c', address: 'x', bytes: 10 },
+      { isTaken: true, evicted: [0], refused: ['address'] },
+    ],
+  ])('%s', (_, before, newcomer, expected) => {
+    expect(ask(before, newcomer)).toEqual(expected)
+  })
+
+  it('a body moves to the share of its source when that becomes known, and takes no more once it is evicted', () => {
+    let now = 0
+    const budget = new BodyBudget(
+      { authenticated: 100, keyless: 40, perAddress: 200 },
+      () => now,
+      () => {},
+    )
+    const body = budget.open({ sourceId: undefined, address: 'x' }, () => {})
+    expect([body.take(30), body.assign('a'), body.take(45)]).toEqual([true, true, true])
+    expect(budget.held).toEqual({ authenticated: 75, keyless: 0 })
+    now = 5_000
+    const newcomer = budget.open({ sourceId: 'b', address: 'y' }, () => {})
+    expect(newcomer.take(40)).toBe(true)
+    expect([body.take(1), body.assign('c')]).toEqual([false, false])
+    body.release()
+    newcomer.release()
+    expect(budget.held).toEqual({ authenticated: 0, keyless: 0 })
+  })
+})

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals'
+import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
+import { deadLetterRecord, truncatedDeadLetter } from '../../../../src/core/delivery/dead-letter-record.ts'
+import { wayBack } from '../../../../src/core/delivery/replay.ts'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { topicNames } from '../../../../src/core/topics.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import { carriedOf, defaultPolicy, destinationOf, recordOf, sourceOf, start } from '../../../support/deliveries.ts'
+
+describe('a truncated dead letter', () => {
+  it('has a bound, whatever its record holds', () => {
+    const long = 'x'.repeat(500_000)
+    const record = recordOf({ key: Buffer.from(long), value: Buffer.alloc(5_000_000), headers: { other: long } })
+    const known = { destination: long, messageId: long, firstTrace: long }
+    const { key, value, headers } = truncatedDeadLetter(record, known, 'unknown_destination')
+    expect(value).toHaveLength(64 * 1024)
+    expect((key?.length ?? 0) + JSON.stringify(headers).length).toBeLessThan(8_000)
+    expect(headers).toMatchObject({ 'original-length': '5000000', 'origin-offset': '41' })
+  })
+
+  it('is not replayed from its value', () => {
+    const record = truncatedDeadLetter(recordOf({ value: Buffer.alloc(100_000) }), carriedOf(), 'retries_exhausted')
+    const stored = recordOf({ ...record, topic: 'hookline.dead-letter' })
+    const circumstances = {
+      topics: topicNames('hookline'),
+      routing: createRouting({ sources: [sourceOf('web')], destinations: [destinationOf()] }),
+      policy: defaultPolicy,
+    }
+    expect(wayBack(stored, parseDeadLetter(stored), circumstances, start)).toEqual({
+      kind: 'refused',
+      reason: 'truncated',
+    })
+  })
+})
+
+it('the key of a dead letter is another one when the events topic was created again', () => {
+  const [before, after] = [start, epochMs(start + 86_400_000)].map(timestamp =>
+    deadLetterRecord(recordOf({ offset: 0, timestamp }), undefined, 'undecodable').key?.toString(),
+  )
+  expect(before).not.toBe(after)
+  expect(deadLetterRecord(recordOf({ offset: 0 }), undefined, 'undecodable').key?.toString()).toBe(before)
+})

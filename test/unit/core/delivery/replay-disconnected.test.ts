@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals'
+import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
+import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
+import { wayBack } from '../../../../src/core/delivery/replay.ts'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
+import type { Event, EventOrigin } from '../../../../src/core/message/event.ts'
+import { topicNames } from '../../../../src/core/topics.ts'
+import {
+  carriedOf,
+  defaultPolicy,
+  destinationOf,
+  eventOf,
+  later,
+  recordOf,
+  sourceOf,
+} from '../../../support/deliveries.ts'
+
+const topics = topicNames('hookline')
+const routing = createRouting({ sources: [sourceOf('web'), sourceOf('shop')], destinations: [destinationOf()] })
+const deadLetter = recordOf({
+  ...deadLetterRecord(recordOf(), carriedOf({ destination: 'crm' }), 'retries_exhausted'),
+  topic: topics.deadLetter,
+})
+
+function wayOf(event: Event | undefined, evenDisconnected = false) {
+  const circumstances = { topics, routing, policy: defaultPolicy, evenDisconnected }
+  return wayBack(deadLetter, parseDeadLetter(deadLetter), circumstances, later('48h'), event)
+}
+
+describe('a delivery whose source is no longer connected to its destination', () => {
+  const deletion: EventOrigin = { kind: 'deletion', id: 'd-1', version: undefined }
+
+  it.each<[string, Event]>([
+    ['another source', eventOf({ sourceId: 'shop' })],
+    ['a source that was removed', eventOf({ sourceId: 'gone' })],
+    ['a deletion for a source', eventOf({ sourceId: 'shop', origin: deletion })],
+  ])('is not replayed: %s', (_name, event) => {
+    expect(wayOf(event)).toEqual({ kind: 'refused', reason: 'not_connected' })
+  })
+
+  it.each<[string, Event | undefined]>([
+    ['a connected source', eventOf()],
+    ["the service's own source", eventOf({ sourceId: 'hookline.canary' })],
+    ['bytes that cannot be decoded, which no endpoint gets', undefined],
+  ])('is replayed: %s', (_name, event) => {
+    expect(wayOf(event).kind).toBe('delivery')
+  })
+
+  it('is replayed when that is asked for', () => {
+    expect(wayOf(eventOf({ sourceId: 'shop' }), true).kind).toBe('delivery')
+  })
+})

@@ -1,0 +1,113 @@
+import { describe, expect, it, jest } from '@jest/globals'
+import { readBatch, writeKeyIn } from '../../../../src/core/message/batch.ts'
+import { normaliseSome } from '../../../../src/core/message/batch-messages.ts'
+import type { CallType } from '../../../../src/core/message/message.ts'
+import { maxTextLength } from '../../../../src/core/message/parts.ts'
+import { receivedAt, take, taken } from '../../../support/batches.ts'
+
+const page = (fields: object = {}): object => ({ type: 'page', userId: 'u', ...fields })
+
+describe('writeKeyIn', () => {
+  it.each<[string, string, string | undefined]>([
+    ['of a batch', '{"batch":[{"writeKey":"inner"}],"writeKey":"k"}', 'k'],
+    ['of one message', ' { "type" : "page" , "writeKey" : "k" } ', 'k'],
+    ['with escapes in name and value', '{"writeK\\u0065y":"k\\u0041"}', 'kA'],
+    ['the last of two', '{"writeKey":"a","writeKey":"b"}', 'b'],
+    ['the last of two, which is no string', '{"writeKey":"a","writeKey":1}', undefined],
+    ['not the one of an inner object', '{"context":{"writeKey":"k"}}', undefined],
+    ['not in __proto__', '{"__proto__":{"writeKey":"k"}}', undefined],
+    ['an empty one is none', '{"writeKey":""}', undefined],
+    ['behind a list without a name', '{"":[1,2],"writeKey":"k"}', 'k'],
+    ['none in a list', '["writeKey","k"]', undefined],
+    ['in a body that is cut off behind it', '{"writeKey":"k","batch":[{"a":', 'k'],
+    ['in a body that is cut off within it', '{"writeKey":"k', undefined],
+    ['in a body that is broken elsewhere', '{"writeKey":"k","x":NaN}', 'k'],
+    ['in nothing', '', undefined],
+  ])('%s', (_, body, expected) => {
+    expect(writeKeyIn(body)).toBe(expected)
+  })
+})
+
+describe('what is too long is not parsed', () => {
+  const space = ' '.repeat(maxTextLength)
+  const long = (fields: string): string => `{"type":"page","userId":"u",${fields}"x":${space}1}`
+  it.each<[string, string, CallType | undefined, object]>([
+    ['a message of a batch', `{"batch":[${long('')},{"type":"page","userId":"u"}]}`, undefined, { index: 0 }],
+    ['with its id', `[${long('"messageId":"m",')}]`, undefined, { messageId: 'm' }],
+    [
+      'with its id as written',
+      `[${long('"messageId":12345678901234567890,')}]`,
+      undefined,
+      { messageId: '12345678901234567890' },
+    ],
+    ['with no id of an inner object', `[${long('"context":{"messageId":"m"},')}]`, undefined, { messageId: undefined }],
+    ['with an id that is none', `[${long('"messageId":{"a":"m"},')}]`, undefined, { messageId: undefined }],
+    ['one message', long('"messageId":"m",'), undefined, { messageId: 'm' }],
+    ['one message of the type of the path', long('"messageId":"m",'), 'page', { messageId: 'm' }],
+  ])('%s', (_, body, type, expected) => {
+    const parse = jest.spyOn(JSON, 'parse')
+    const { rejected } = taken(body, type)
+    const longest = Math.max(...parse.mock.calls.map(([text]) => text.length), 0)
+    parse.mockRestore()
+    expect(rejected).toMatchObject([{ code: 'message_too_large', ...expected }])
+    expect(longest).toBeLessThan(100)
+  })
+
+  it('a message of that length is, whatever its text is made of', () => {
+    const message = '{"type":"page","userId":"u"}'
+    const escaped = [...'x'.repeat(32_700)].map(() => '\\u0078').join('')
+    expect(taken(`[${message}${' '.repeat(maxTextLength - message.length)}]`).messages).toHaveLength(1)
+    expect(
+      taken(`[{"type":"page","userId":"u","properties":{"":"${escaped.slice(0, 6 * 32_000)}"}}]`).messages,
+    ).toHaveLength(1)
+  })
+
+  it.each<[string, string, CallType | undefined, string]>([
+    ['a list where the path says one message', `[${space}]`, 'page', 'invalid_body'],
+    ['an object that says no type', `{"a":${space}1}`, undefined, 'invalid_body'],
+    ['a string', `"${space}"`, undefined, 'invalid_body'],
+    ['a string where the path says one message', `"${space}"`, 'page', 'invalid_body'],
+    ['brackets', '['.repeat(maxTextLength + 1), 'page', 'invalid_json'],
+    ['no JSON', `x${space}`, 'page', 'invalid_json'],
+    ['an object that does not end', `{"type":"page","a":[${space}`, undefined, 'invalid_json'],
+    ['the context of a batch', `{"batch":[],"context":{"a":${space}1}}`, undefined, 'payload_too_large'],
+  ])('refused: %s', (_, body, type, code) => {
+    expect(take(body, type)).toMatchObject({ kind: 'refused', code })
+  })
+
+  it('what says nothing of a batch says nothing', () => {
+    const beside = `"context":[${space}],"sentAt":"${space}","writeKey":[${space}]`
+    expect(readBatch(`{"batch":[],${beside}}`, undefined)).toMatchObject({
+      context: undefined,
+      sentAt: undefined,
+      writeKey: undefined,
+    })
+  })
+
+  it('the write key of a long message is found', () => {
+    expect(readBatch(long('"writeKey":"k",'), 'page')).toMatchObject({ kind: 'batch', writeKey: 'k' })
+  })
+})
+
+describe('long work is done in parts', () => {
+  it('of some tens of kilobytes, at least one message each', () => {
+    const batch = readBatch(
+      JSON.stringify({ batch: Array(5).fill(page({ properties: { a: 'x'.repeat(30_000) } })) }),
+      undefined,
+    )
+    if (batch.kind === 'refused') throw new Error(batch.message)
+    const parts = [0, 3, 4].map(from => normaliseSome(batch, from, { receivedAt, newId: () => 'id' }))
+    expect(parts.map(({ messages, next }) => [messages.length, next])).toEqual([
+      [3, 3],
+      [2, 5],
+      [1, 5],
+    ])
+  })
+
+  it('what the batch adds to each message is work, too', () => {
+    const context = { a: 'x'.repeat(30_000) }
+    const batch = readBatch(JSON.stringify({ context, batch: [page(), page(), page(), page()] }), undefined)
+    if (batch.kind === 'refused') throw new Error(batch.message)
+    expect(normaliseSome(batch, 0, { receivedAt, newId: () => 'id' }).next).toBe(3)
+  })
+})

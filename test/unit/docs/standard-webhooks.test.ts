@@ -1,0 +1,191 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { freePorts } from '../../../deploy/local/ports.ts'
+import { callsOf } from '../../../src/core/delivery/request.ts'
+import { epochMs, Secret } from '../../../src/core/units.ts'
+import { defaultPayload, destinationOf, webhookOf } from '../../support/deliveries.ts'
+import { goldenPayloads } from '../../support/golden.ts'
+import { blocksOf, checkout, pageAt } from '../../support/pages.ts'
+
+/* docs/how-to/verify-standard-webhooks.md: every receiver runs, in its own language, against requests that the service's own code has made. */
+
+const page = pageAt('docs/how-to/verify-standard-webhooks.md')
+const examples = blocksOf(page).filter(({ language }) => language !== '' && language !== 'yaml')
+const [nodeFunction, nodeReceiver, python, go, java, perl, ...others] = examples.map(each => each.text) as [
+  string,
+  ...string[],
+]
+const fixture = (name: string): string => join(checkout, 'test/fixtures/signatures', name)
+
+interface Language {
+  readonly name: string
+  readonly files: Readonly<Record<string, string | undefined>>
+  readonly program: string
+  readonly command: readonly [string, ...string[]]
+}
+
+const languages: readonly Language[] = [
+  {
+    name: 'Node',
+    files: { 'is-genuine.mjs': nodeFunction },
+    program: 'standard.mjs',
+    command: [process.execPath, 'standard.mjs'],
+  },
+  { name: 'Python', files: { 'is_genuine.py': python }, program: 'standard.py', command: ['python3', 'standard.py'] },
+  {
+    name: 'Go',
+    files: { 'signature.go': `package main\n\n${go}` },
+    program: 'standard.go',
+    command: ['go', 'run', 'standard.go', 'signature.go'],
+  },
+  { name: 'Java', files: {}, program: 'Standard.java', command: ['java', 'Standard.java'] },
+  { name: 'Perl', files: { 'is_genuine.pl': `${perl}1;\n` }, program: 'standard.pl', command: ['perl', 'standard.pl'] },
+]
+
+/** A single Java program: the launcher runs the first class, and imports come before all classes. */
+async function javaProgram(): Promise<string> {
+  const imports = /^import .*;\n/gm
+  const parts = [await readFile(fixture('Standard.java'), 'utf8'), java ?? '']
+  const hoisted = parts.flatMap(part => [...part.matchAll(imports)].map(([line]) => line))
+  const statics = (line: string): number => (line.startsWith('import static') ? 0 : 1)
+  const ordered = [...new Set(hoisted)].sort((a, b) => statics(a) - statics(b))
+  return [...ordered, ...parts.map(part => part.replaceAll(imports, ''))].join('')
+}
+
+const now = 1_773_000_000
+const plain = 'golden-secret-ü'
+const encoded = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+interface Request {
+  readonly body: Buffer
+  readonly id: string
+  readonly timestamp: string
+  readonly signature: string
+}
+
+/** As the dispatcher makes it for a destination with `policy: { standardWebhooks: true }`. */
+function requestOf(text: string, secrets: readonly string[], id = 'm-1', at = now): Request {
+  const body = Buffer.from(text)
+  const given = { secrets: secrets.map(secret => new Secret(secret)), policy: { standardWebhooks: true } }
+  const made = { webhooks: [webhookOf(0)], body, messageId: id, at: epochMs(at * 1_000), payload: defaultPayload }
+  const [call] = callsOf({ destination: destinationOf(given), ...made })
+  const headers = call?.headers ?? {}
+  return {
+    body,
+    id: headers['webhook-id'] ?? '',
+    timestamp: headers['webhook-timestamp'] ?? '',
+    signature: headers['webhook-signature'] ?? '',
+  }
+}
+
+interface Case extends Request {
+  readonly what: string
+  readonly now: number
+  readonly secrets: readonly string[]
+  readonly genuine: boolean
+}
+
+function cases(): readonly Case[] {
+  const bodies = goldenPayloads.filter(({ name }) => name.startsWith('default/')).map(({ body }) => body)
+  const first = requestOf(bodies[0] ?? '', [plain])
+  const of = (what: string, change: Partial<Case>): Case => ({
+    ...{ ...first, what, now, secrets: [plain], genuine: false },
+    ...change,
+  })
+  return [
+    ...bodies.map((body, index) => of(`request ${index}`, { ...requestOf(body, [plain]), genuine: true })),
+    of('a whsec_ secret', { ...requestOf(bodies[0] ?? '', [encoded]), secrets: [encoded], genuine: true }),
+    of('signed by two, the receiver has the second', { ...requestOf('{}', [encoded, plain]), genuine: true }),
+    of('signed by one, the receiver has two', { secrets: [encoded, plain], genuine: true }),
+    of('another id', { id: 'm-1-again' }),
+    of('no id', { id: '' }),
+    of('another time', { timestamp: String(now + 1) }),
+    of('no time', { timestamp: '' }),
+    of('a time that is no number', { timestamp: `${now} ` }),
+    of('five minutes later, as it was', { now: now + 300, genuine: true }),
+    of('sent again after five minutes', { now: now + 301 }),
+    of('from the future', { now: now - 301 }),
+    of('sent again with a new time', { now: now + 400, timestamp: String(now + 400) }),
+    of('another body', { body: Buffer.concat([first.body, Buffer.from(' ')]) }),
+    of('another secret', { secrets: ['another-secret'] }),
+    of('no signature', { signature: '' }),
+    of('a part of the signature', { signature: first.signature.slice(0, 20) }),
+    of('the signature of another version', { signature: first.signature.replace('v1,', 'v2,') }),
+    of('the signature of another message', { signature: requestOf('{}', [plain]).signature }),
+  ]
+}
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hookline-standard-'))
+  for (const { files, program } of languages) {
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content ?? '')
+    await copyFile(fixture(program), join(folder, program))
+  }
+  await writeFile(join(folder, 'Standard.java'), await javaProgram())
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function run([command, ...words]: readonly [string, ...string[]], input: string): Promise<string[]> {
+  const env = { ...process.env, GOTOOLCHAIN: 'local', GO111MODULE: 'on' }
+  const child = spawn(command, words, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] })
+  const failed = once(child, 'error').then(() => {
+    throw new Error(`${command} is not installed: an example of ${page.path} cannot be run`)
+  })
+  child.stdin.on('error', () => undefined).end(input)
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  const [out, err, [code]] = await Promise.race([ended, failed])
+  if (code !== 0) throw new Error(`${command} ${words.join(' ')} ended with ${code}\n${err}`)
+  return out.trimEnd().split('\n')
+}
+
+it('the page has the examples that are run here, and no others', () => expect(others).toEqual([]))
+
+describe.each(languages)('$name', ({ command }) => {
+  it('takes genuine requests, and refuses changed ids, other times and what is sent again later', async () => {
+    const all = cases()
+    const lines = await Promise.all(
+      all.map(async ({ body, id, timestamp, signature, now: at, secrets }, index) => {
+        const file = `body-${index}`
+        await writeFile(join(folder, file), body)
+        return [file, id, timestamp, signature, at, ...secrets].join('\t')
+      }),
+    )
+    const answers = await run(command, `${lines.join('\n')}\n`)
+    expect(all.map(({ what }, index) => `${what}: ${answers[index]}`)).toEqual(
+      all.map(({ what, genuine }) => `${what}: ${genuine}`),
+    )
+  }, 60_000)
+})
+
+it('the whole receiver acts once on a request that is repeated, and refuses it with a changed id', async () => {
+  await writeFile(join(folder, 'receiver.mjs'), nodeReceiver ?? '')
+  const port = await freePorts(1)
+  const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: plain }
+  const receiver = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const lines = createInterface({ input: receiver.stdout })[Symbol.asyncIterator]()
+    expect((await lines.next()).value).toBe('listening')
+    const seconds = Math.floor(Date.now() / 1_000)
+    const made = requestOf('{"version":"2.0","type":"track","userId":"u-17"}', [plain], 'm-1', seconds)
+    const send = async ({ id, timestamp, signature, body }: Request): Promise<number> => {
+      const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
+      return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: new Uint8Array(body) })).status
+    }
+    expect(await send(made)).toBe(204)
+    expect(await send(made)).toBe(204)
+    expect(await send({ ...made, id: 'm-1-again' })).toBe(401)
+    expect(await send(requestOf('{"type":"track","userId":"u-18"}', [plain], 'm-1', seconds - 301))).toBe(401)
+    expect(await send(requestOf('{"type":"track","userId":"u-18"}', [plain], 'm-2', seconds))).toBe(204)
+    expect([(await lines.next()).value, (await lines.next()).value]).toEqual(['m-1 track u-17', 'm-2 track u-18'])
+  } finally {
+    receiver.kill()
+    await once(receiver, 'exit')
+  }
+})

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals'
+import type { WebhookCall } from '../../../../src/core/ports.ts'
+import { DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)
+
+describe('destinations at one host', () => {
+  const at = (id: string, webhooks: number) =>
+    destination(id, {
+      webhooks: Array.from({ length: webhooks }, (_, index) => ({
+        ...{ label: String(index), url: `https://shared.example.com/${id}/${index}`, urlHash: '00000000' },
+        ...{ headers: {}, traceHeaders: false },
+      })),
+    })
+
+  it('two with five webhooks each that do not answer leave a third one its share: it gets everything in time', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [at('slow-1', 5), at('slow-2', 5), at('well', 1)],
+      answer: call => (isFor('slow')(call) ? 'never' : ok),
+      delivery: { maxInFlight: 512, perWebhook: 64, perHost: 128 },
+    })
+    for (let second = 0; second < 40; second++) {
+      for (let index = 0; index < 80; index++) {
+        const id = `s${second}-${index}`
+        harness.write({ message: trackMessage(id, { userId: id }) })
+      }
+      await harness.advance(1_000)
+    }
+    expect(harness.calls.filter(({ call }) => isFor('well')(call))).toHaveLength(40 * 80)
+    expect(harness.count('deliveries{well,deferred}')).toBe(0)
+    for (const slow of ['slow-1', 'slow-2'])
+      expect(harness.calls.filter(({ call }) => isFor(slow)(call)).length).toBeLessThanOrEqual(112)
+  })
+})

@@ -1,0 +1,65 @@
+import { expect, it } from '@jest/globals'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
+import { trackMessage } from '../../../support/messages.ts'
+
+const ids = (harness: DispatcherHarness) => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
+
+it('an event for a destination that this process hears of later is delivered, in a window that began at the first look', async () => {
+  const harness = await DispatcherHarness.started({ answer: () => answered(503) })
+  for (const id of ['a', 'b']) harness.write({ message: trackMessage(id), destinationId: 'new' })
+  const startedAt = harness.clock.now()
+  await harness.advance(35_000)
+  expect([ids(harness), harness.log.records(harness.topics.deadLetter)]).toEqual([[], []])
+  expect(harness.count('deferrals{unconfigured}')).toBe(4)
+  harness.destinations = [destination('new')]
+  await harness.advance(10_000)
+  expect(ids(harness)).toEqual(['a', 'b'])
+  const retried = harness.log.records(harness.topics.retry(10_000 as never)).at(-1)
+  expect(retried?.headers).toMatchObject({
+    destination: 'new',
+    'started-at': String(startedAt),
+    attempt: '1',
+    round: '0',
+  })
+})
+
+it('what never is configured is a dead letter after 100 s, with the position of the event', async () => {
+  const harness = await DispatcherHarness.started()
+  harness.write({ message: trackMessage('a'), sourceId: 'gone' })
+  harness.write({ message: trackMessage('b'), destinationId: 'gone' })
+  await harness.advance(99_000)
+  expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
+  await harness.advance(2_000)
+  const headers = harness.log.records(harness.topics.deadLetter).map(record => record.headers)
+  expect(headers).toMatchObject([
+    { reason: 'unknown_source', 'message-id': 'a', 'origin-topic': harness.topics.events, 'origin-offset': '0' },
+    { reason: 'unknown_destination', 'message-id': 'b', destination: 'gone', 'origin-offset': '1' },
+  ])
+  expect(headers[0]).not.toHaveProperty('destination')
+})
+
+it('a retry that comes to a process without its destination waits a minute for it, once', async () => {
+  let status = 503
+  const answer = () => (status === 200 ? ok : answered(status))
+  const harness = await DispatcherHarness.started({ answer })
+  harness.write({ message: trackMessage('a') })
+  await harness.advance(1)
+  const before = harness.destinations
+  harness.destinations = []
+  await harness.advance(30_000)
+  harness.destinations = before
+  status = 200
+  await harness.advance(60_000)
+  expect([ids(harness), harness.log.records(harness.topics.deadLetter)]).toEqual([['a', 'a'], []])
+})
+
+it('and is a dead letter when the destination stays away', async () => {
+  const harness = await DispatcherHarness.started({ answer: () => answered(503) })
+  harness.write({ message: trackMessage('a') })
+  await harness.advance(1)
+  harness.destinations = []
+  await harness.advance(71_000)
+  expect(harness.log.records(harness.topics.deadLetter).map(({ headers }) => headers['reason'])).toEqual([
+    'unknown_destination',
+  ])
+})
