@@ -6,7 +6,7 @@ import { type Chance, createChance } from './chance.ts'
 import { stepsBack } from './commit-log.ts'
 import { uncommitted } from './remains.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
-import type { AudienceScenario } from './scenario.ts'
+import type { AudienceFault, AudienceScenario } from './scenario.ts'
 
 interface List {
   readonly name: string
@@ -14,7 +14,7 @@ interface List {
   /** Messages that each destination has been sent when everybody knows. */
   readonly upTo: number
   /** While it is told. */
-  readonly kills: number
+  readonly faults: readonly AudienceFault[]
 }
 
 /** One run: what it needs, and what has been seen. */
@@ -29,8 +29,8 @@ interface Run {
 
 /** Between two looks: how far a list is, or whether all is over, for which much has to be read. */
 const lookEveryMs = { progress: 50, end: 500 }
-/** Where the progress of a list may be when a process is killed, in per cent. */
-const killsAt = { from: 3, to: 90 }
+/** Where the progress of a list may be when a fault is injected, in per cent. */
+const faultsAt = { from: 3, to: 90 }
 
 /** Runs a scenario of an audience on a broker, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
 export async function runAudienceScenario(scenario: AudienceScenario, options: RunOptions): Promise<Row> {
@@ -70,22 +70,23 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
 }
 
 /** All of them, then some others, then the same once more: nobody may be told of that. */
-function listsOf({ lists: { members, changedPercent }, kills }: AudienceScenario): readonly List[] {
+function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenario): readonly List[] {
   const changed = Math.round((members * changedPercent) / 100)
   const second = { members: users(changed, members + changed), upTo: members + 2 * changed }
   return [
-    { name: 'the first list', members: users(0, members), upTo: members, kills: kills[0] },
-    { name: 'the changed list', ...second, kills: kills[1] },
-    { name: 'the same list again', ...second, kills: 0 },
+    { name: 'the first list', members: users(0, members), upTo: members, faults: faults[0] },
+    { name: 'the changed list', ...second, faults: faults[1] },
+    { name: 'the same list again', ...second, faults: [] },
   ]
 }
 
 /** One list after another, then an orderly end. The first that does not settle is the last. */
 async function expose(run: Run, { processes }: AudienceScenario, lists: readonly List[]) {
   const { world, say, problems } = run
-  const { audiences, dispatchers, pipeline, view } = world
+  const { audiences, audiencesBehindProxy, dispatchers, proxy, pipeline, view } = world
   const { topics } = pipeline
   await Promise.all([started(audiences, processes), started(dispatchers, processes)])
+  await started(audiencesBehindProxy, proxy === undefined ? 0 : 1)
   const settled: { list: string; afterMs: number | null }[] = []
   let before = 0
   for (const list of lists) {
@@ -95,7 +96,7 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
     if (afterMs === null) break
     before = list.upTo
   }
-  for (const fleet of [audiences, dispatchers])
+  for (const fleet of [audiences, audiencesBehindProxy, dispatchers])
     for (const [name, code] of await stopAll(fleet))
       if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
   const commits = [
@@ -107,29 +108,64 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
 }
 
 /**
- * Writes a list and kills processes while it is told. Resolves with how long it took from then until everybody had what they should; null:
+ * Writes a list and injects its faults while it is told. Resolves with how long it took from then until everybody had what they should; null:
  * longer than is waited.
  */
-async function told(run: Run, { members, upTo, kills }: List, before: number): Promise<number | null> {
+async function told(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
   const { world, chance, patience } = run
   const receivers = [...world.receivers.values()]
   const sum = (): number => receivers.reduce((all, { taken }) => all + taken.size, 0)
-  const points = Array.from({ length: kills }, () => chance.between(killsAt.from, killsAt.to)).sort((a, b) => a - b)
-  const killing = async (): Promise<void> => {
-    for (const point of points) {
+  const points = faults.map(() => chance.between(faultsAt.from, faultsAt.to)).sort((a, b) => a - b)
+  const harm = async (): Promise<void> => {
+    for (const [index, fault] of faults.entries()) {
+      const point = points[index] ?? 0
       const next = (before + ((upTo - before) * point) / 100) * receivers.length
       if (!(await reached(() => sum() >= next, { everyMs: lookEveryMs.progress, patience }))) return
-      await killAny(run)
+      await inject(fault, run)
     }
   }
-  await Promise.all([world.sync(members), killing()])
+  await Promise.all([world.sync(members), harm()])
   const at = performance.now()
   const truth = new Set(members)
   const isSettled = await reached(() => settles(world, truth), { everyMs: lookEveryMs.end, patience })
   return isSettled ? performance.now() - at : null
 }
 
-/** SIGKILL of any process; another one is started at once. */
+function inject(fault: AudienceFault, run: Run): Promise<void> {
+  switch (fault.kind) {
+    case 'kill':
+      return killAny(run)
+    case 'link':
+      return spoilLink(run, fault)
+    case 'restart':
+      return restartAll(run)
+  }
+}
+
+async function spoilLink(
+  { world: { proxy }, faults, say }: Run,
+  { state, seconds }: AudienceFault & { readonly kind: 'link' },
+): Promise<void> {
+  if (proxy === undefined) throw new Error('the scenario has no process behind a proxy')
+  proxy.set(state)
+  await delay(seconds * 1_000)
+  proxy.set({ kind: 'open' })
+  faults.push(`link ${state.kind} ${seconds} s`)
+  say(`the link was ${state.kind} for ${seconds} s`)
+}
+
+async function restartAll({ world: { audiences, audiencesBehindProxy }, faults, problems, say }: Run): Promise<void> {
+  for (const fleet of [audiences, audiencesBehindProxy]) {
+    const count = fleet.members().length
+    for (const [name, code] of await stopAll(fleet))
+      if (code !== 0) problems.push(`${name} ended with exit code ${code} after SIGTERM`)
+    await started(fleet, count)
+  }
+  faults.push('restart of all')
+  say('every audiences process was restarted')
+}
+
+/** SIGKILL of any process; another one is started immediately. */
 async function killAny({ world: { audiences, dispatchers }, chance, faults, say }: Run): Promise<void> {
   const fleet = chance.pick([audiences, dispatchers])
   const member = chance.pick(fleet.members())

@@ -1,7 +1,14 @@
-import type { AudienceScenario } from './scenario.ts'
+import type { AudienceFault, AudienceScenario } from './scenario.ts'
 
 /** More attempts than a call that fails one time in twenty ever needs: nothing is given up. */
 const schedule = ['1s', '2s', '2s', '5s', '5s', '5s'] as const
+
+const kill: AudienceFault = { kind: 'kill' }
+const cut: AudienceFault = { kind: 'link', state: { kind: 'half-open' }, seconds: 19 }
+/** What the process writes reaches the broker long after its partitions are another's. */
+const late: AudienceFault = { kind: 'link', state: { kind: 'delayed', ms: 12_000 }, seconds: 19 }
+const times = (count: number, fault: AudienceFault): readonly AudienceFault[] =>
+  Array.from({ length: count }, () => fault)
 
 export const ofAudiences: readonly AudienceScenario[] = [
   {
@@ -16,7 +23,22 @@ export const ofAudiences: readonly AudienceScenario[] = [
       { id: 'moody', failingPercent: 5 },
     ],
     delivery: { schedule },
-    kills: [4, 3],
+    faults: [times(4, kill), times(3, kill)],
+    limits: { settledMs: 60_000 },
+  },
+  {
+    name: 'audience-link-cut',
+    shows:
+      'a full sync, then one with 10 % changed; one of two audiences processes loses Kafka for 19 s, then has it 12 s late; then all restore what is on the topic',
+    processes: 1,
+    lists: { members: 6_000, changedPercent: 10 },
+    emitPerSecond: 150,
+    destinations: [
+      { id: 'crm', failingPercent: 0 },
+      { id: 'moody', failingPercent: 5 },
+    ],
+    delivery: { schedule },
+    faults: [[cut], [late, { kind: 'restart' }]],
     limits: { settledMs: 60_000 },
   },
 ]

@@ -5,6 +5,7 @@ import { startCluster } from '../../deploy/local/cluster.ts'
 import { AudienceReceiver } from '../support/audience-receiver.ts'
 import { audience } from '../support/partition-harness.ts'
 import { type Pipeline, startPipeline } from '../support/pipeline.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { createChance } from './chance.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
@@ -15,6 +16,10 @@ import { partitions } from './world.ts'
 export interface AudienceWorld {
   readonly pipeline: Pipeline
   readonly audiences: Fleet
+  /** Of the same service, which reach Kafka through `proxy` only. */
+  readonly audiencesBehindProxy: Fleet
+  /** Absent: no fault of the scenario needs it, and there is no process behind it. */
+  readonly proxy: TcpProxy | undefined
   readonly dispatchers: Fleet
   /** By destination. */
   readonly receivers: ReadonlyMap<string, AudienceReceiver>
@@ -45,7 +50,12 @@ export async function openAudienceWorld(scenario: AudienceScenario, seed: number
     return part
   }
   try {
-    const { brokers } = opened(await startCluster({ dataDir: join(directory, 'kafka'), size: 1 }))
+    const behindProxy = scenario.faults.flat().some(({ kind }) => kind === 'link')
+    const { brokers, proxiedBrokers, nodes } = opened(
+      await startCluster({ dataDir: join(directory, 'kafka'), size: 1, behindProxy }),
+    )
+    const link = nodes[0]?.proxied
+    const proxy = link && opened(await startTcpProxy(link.target, link.listen))
     const receivers = new Map<string, AudienceReceiver>()
     for (const { id, failingPercent } of scenario.destinations) {
       const receiver = opened(await AudienceReceiver.started())
@@ -56,10 +66,13 @@ export async function openAudienceWorld(scenario: AudienceScenario, seed: number
     const pipeline = opened(await startPipeline(configurationOf(scenario, receivers), brokers.join(',')))
     const ofAll = { configFile: pipeline.configFile, brokers, directory }
     const audiences = opened(createFleet({ ...ofAll, prefix: 'a', service: 'audiences' }))
+    const audiencesBehindProxy = opened(
+      createFleet({ ...ofAll, brokers: proxiedBrokers, prefix: 'b', service: 'audiences' }),
+    )
     const dispatchers = opened(createFleet({ ...ofAll, prefix: 'd', service: 'dispatcher' }))
     const view = opened(await createKafkaView(brokers))
     return {
-      ...{ pipeline, audiences, dispatchers, receivers, view, close },
+      ...{ pipeline, audiences, audiencesBehindProxy, proxy, dispatchers, receivers, view, close },
       async sync(members) {
         const file = join(directory, 'members.txt')
         await writeFile(file, [...members].join('\n'))

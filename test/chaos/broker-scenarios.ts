@@ -9,21 +9,21 @@ export const ofBrokers: readonly Scenario[] = [
     name: 'leader-killed',
     shows: 'SIGKILL of a broker that leads, then it comes back, five times; retries under way',
     faults: times(5, killLeader),
-    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+    limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 45_000 },
   },
   {
     ...replicated,
     name: 'coordinator-killed',
     shows: "SIGKILL of the group's coordinator, then it comes back, three times; retries under way",
     faults: times(3, killCoordinator),
-    limits: { duplicates: 'counted', recoveryMs: 15_000 },
+    limits: { duplicates: 150, recoveryMs: 15_000, latestMs: 45_000 },
   },
   {
     ...replicated,
     name: 'brokers-restarted',
     shows: 'SIGKILL of all three brokers at once, then all come back, twice; retries under way',
     faults: times(2, killBrokers(0)),
-    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+    limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 90_000 },
   },
   {
     ...replicated,
@@ -32,7 +32,7 @@ export const ofBrokers: readonly Scenario[] = [
       'the disk of a broker that leads runs full, it ends and comes back with room; then those of all three for 5 s',
     diskMb: 256,
     faults: [fillDisk, fillDisks(5)],
-    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+    limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 60_000 },
   },
   {
     ...replicated,
@@ -41,7 +41,7 @@ export const ofBrokers: readonly Scenario[] = [
       'a broker that leads out of reach of the service alone for 40 s: nothing gets through, and the other brokers see nothing of it',
     behindProxy: true,
     faults: [isolateLeader(40)],
-    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+    limits: { duplicates: 1_500, recoveryMs: 30_000, latestMs: 120_000 },
   },
   {
     ...overHttp,
@@ -51,7 +51,7 @@ export const ofBrokers: readonly Scenario[] = [
     destinations: withRetries,
     faults: times(10, moveLeaders),
     intake: { collectors: 1, limits: { ...steady, acceptedMs: 5_000, answerMs: 5_000, broken: 'none' } },
-    limits: { duplicates: 'counted', recoveryMs: 10_000 },
+    limits: { duplicates: 300, recoveryMs: 10_000, latestMs: 30_000 },
   },
 ]
 
@@ -92,6 +92,7 @@ export const ofLinks: readonly Scenario[] = [
       name: `partitioned-${seconds}`,
       shows: `service and broker apart for ${seconds} s: nothing gets through, and nobody is told`,
       faults: [spoilLink({ kind: 'half-open' }, seconds)],
+      limits: { ...behindProxies.limits, latestMs: (seconds + 30) * 1_000 },
     }),
   ),
 ]
@@ -101,7 +102,7 @@ const writers = {
   ...overHttp,
   behindProxy: true,
   destinations: withRetries,
-  limits: { duplicates: 'counted', recoveryMs: 30_000 },
+  limits: { duplicates: 4_000, recoveryMs: 30_000, latestMs: 90_000 },
 } as const
 /** Answers are lost for longer than is waited for one, but not so long that a collector calls itself not ready. */
 const { readiness: _, ...shortOutage } = outOfKafka

@@ -5,7 +5,7 @@ import { topicConfig, topicSpecs } from '../../src/core/topics.ts'
 import { createAdminClient } from '../support/kafka-admin.ts'
 import { allPartitions, onPartitions } from './faults.ts'
 import { disagreement, type ToldLoss } from './loss.ts'
-import { setClock } from './own-clock.ts'
+import { clockOffBy, setClock } from './own-clock.ts'
 import { started, stopAll } from './run.ts'
 import type { Fault } from './scenario.ts'
 import { partitions, type World } from './world.ts'
@@ -21,6 +21,19 @@ export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({
     await delay(seconds * 1_000)
     await setClock(directory, 0)
     return { what: `for ${seconds} s`, at, recovery: onPartitions(allPartitions, now()) }
+  },
+})
+
+/** A process more, whose wall clock is so far off from its start on; the oldest one leaves in order. Recovered when the new one delivers. */
+export const startWithClock = (offSeconds: number): Fault => ({
+  name: `started with its clock ${offSeconds > 0 ? '+' : '−'}${Math.abs(offSeconds) / 60} min`,
+  async inject({ fleet }) {
+    const at = now()
+    const [oldest] = fleet.members()
+    const { name } = await fleet.start(await clockOffBy(offSeconds))
+    const code = oldest === undefined ? 0 : await fleet.stop(oldest)
+    const problems = code === 0 ? [] : [`${oldest?.name} ended with exit code ${code} after SIGTERM`]
+    return { what: name, at, problems, recovery: { keys: new Set([name]), from: at, keyOf: ({ process }) => process } }
   },
 })
 

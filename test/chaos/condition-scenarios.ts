@@ -1,5 +1,5 @@
 import { judgeAttempts } from './attempts.ts'
-import { outliveRetention, quickRetention, shiftClock, toldLosses } from './condition-faults.ts'
+import { outliveRetention, quickRetention, shiftClock, startWithClock, toldLosses } from './condition-faults.ts'
 import {
   breakConfiguration,
   editConfiguration,
@@ -9,9 +9,12 @@ import {
   takesOnly,
 } from './configuration-faults.ts'
 import { judgeConfiguration } from './configuration-verdict.ts'
+import { type Examined, together } from './examined.ts'
+import { isSuccess } from './ledger.ts'
 import { numberOf } from './load.ts'
 import { judgeLoss } from './loss.ts'
 import type { Script } from './receiver.ts'
+import { retriesOf } from './remains.ts'
 import type { Scenario } from './scenario.ts'
 import { crm, standard, times } from './setups.ts'
 
@@ -20,6 +23,16 @@ const processes = 2
 
 /** One message in ten fails at first, and then again: at any time some are on their way in two tiers. */
 const tenthFailsTwice: Script = (id, call) => (call <= 2 && numberOf(id) % 10 === 0 ? 503 : 200)
+
+/** A failed attempt makes one record; another one may come of each hand-over. */
+function judgeCopies({ records, failed }: { readonly records: number; readonly failed: number }): Examined {
+  const atMost = Math.ceil(failed * 1.5) + 500
+  return {
+    measured: [`${records} records in the retry topics for ${failed} failed attempts`],
+    failures:
+      records > atMost ? [`${records} records in the retry topics for ${failed} failed attempts, limit ${atMost}`] : [],
+  }
+}
 
 const rotations = 4
 const editions = 6
@@ -36,12 +49,35 @@ export const ofConditions: readonly Scenario[] = [
     load: { perSecond: 100, seconds: 20 },
     ownClock: true,
     faults: [shiftClock(hour, 20), shiftClock(-hour, 20)],
-    limits: { duplicates: 'none', recoveryMs: 10_000, latestMs: 30_000 },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 30_000 },
     examine: async ({ ledger: { calls }, patience }) =>
       judgeAttempts({
         ...{ destination: 'moody', calls, patience, schedule: [5_000, 10_000] },
         limits: { lateMs: 3_000, atOnce: 2 * 64 },
       }),
+  },
+  {
+    ...standard,
+    name: 'clock-at-start',
+    shows:
+      'two processes are replaced by ones whose clocks are wrong from the start: ±1 min, then ±1 h; retries under way',
+    processes,
+    destinations: [crm, { id: 'moody', script: tenthFailsTwice }],
+    delivery: { schedule: ['5s', '10s'] },
+    load: { perSecond: 100, seconds: 20 },
+    calmMs: { from: 15_000, to: 20_000 },
+    faults: [60, -60, hour, -hour].map(startWithClock),
+    limits: { duplicates: 0, recoveryMs: 20_000, latestMs: 40_000 },
+    examine: async (world, _injected) => {
+      const { calls } = world.ledger
+      const { records } = await retriesOf(world, ['5s', '10s'])
+      const failed = calls.filter(call => !isSuccess(call)).length
+      const attempts = judgeAttempts({
+        ...{ destination: 'moody', calls, patience: world.patience, schedule: [5_000, 10_000] },
+        limits: { lateMs: 12_000, atOnce: 4 * 64 },
+      })
+      return together([attempts, judgeCopies({ records, failed })])
+    },
   },
   {
     ...standard,
@@ -51,7 +87,7 @@ export const ofConditions: readonly Scenario[] = [
     brokerProperties: quickRetention,
     load: { perSecond: 300, seconds: 20 },
     faults: [outliveRetention],
-    limits: { duplicates: 'none', recoveryMs: 10_000, loss: 'examined' },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 40_000, loss: 'examined' },
     // What is gone does not come.
     settleMs: 15_000,
     examine: async world => {
@@ -78,7 +114,7 @@ export const ofConditions: readonly Scenario[] = [
       ...times(2, editConfiguration),
       ...[rotateSecret(crm.id), breakConfiguration(4), rotateSecret(crm.id), editConfiguration],
     ],
-    limits: { duplicates: 'none', recoveryMs: 10_000, latestMs: 3_000 },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 5_000 },
     examine: async ({ ledger: { calls } }) =>
       judgeConfiguration({ destination: crm.id, calls, secrets: 1 + rotations, editions }),
   },

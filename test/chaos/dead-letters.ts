@@ -1,15 +1,28 @@
 import { type Examined, some } from './examined.ts'
 import type { BadSent } from './ledger.ts'
 
+interface DeadLetter {
+  readonly id: string | undefined
+  readonly reason: string
+}
+
 export interface DeadLettersEvidence {
   readonly bad: readonly BadSent[]
   /** What lies in the dead-letter topic: which record it is of, undefined for one that does not say, and why. */
-  readonly deadLetters: readonly { readonly id: string | undefined; readonly reason: string }[]
+  readonly deadLetters: readonly DeadLetter[]
+  /** Dead letters of records whose headers could not be read; 0. */
+  readonly withoutId?: number
 }
 
-/** Whether each bad record, and nothing else, lies in the dead-letter topic with its reason. After a kill one may lie there twice, under one key. */
-export function judgeDeadLetters({ bad, deadLetters }: DeadLettersEvidence): Examined {
-  const reasons = new Map(deadLetters.map(({ id, reason }) => [id, reason]))
+/**
+ * Whether each bad record, and nothing else, is in the dead-letter topic with its reason. After a kill one may be there twice,
+ * under one key. Of what could not be read at all only the position is known: so many may have no id.
+ */
+export function judgeDeadLetters({ bad, deadLetters, withoutId = 0 }: DeadLettersEvidence): Examined {
+  const isNameless = ({ id, reason }: DeadLetter): boolean => id === undefined && reason === 'undecodable'
+  const isExpected = deadLetters.filter(isNameless).length <= withoutId
+  const judged = isExpected ? deadLetters.filter(each => !isNameless(each)) : deadLetters
+  const reasons = new Map(judged.map(({ id, reason }) => [id, reason]))
   const expected = new Map(bad.map(({ id, reason }) => [id, reason as string]))
   const missing = bad.filter(({ id, acknowledged }) => acknowledged && !reasons.has(id))
   const wrong = [...reasons].flatMap(([id, reason]) => {

@@ -62,7 +62,7 @@ const spoilt = (name: string, what: string, kind: string, answer: Answer): Scena
   name: `endpoint-${name}`,
   shows: `one of three endpoints ${what} for 15 s, a second one to one message in ten; then both heal`,
   faults: [spoilEndpoint('ill', 'partly', kind, answer, 15)],
-  limits: { duplicates: 'none', recoveryMs: 60_000 },
+  limits: { duplicates: 0, recoveryMs: 60_000, latestMs: 120_000 },
   examine: examined(),
 })
 
@@ -86,7 +86,7 @@ const outage: Scenario = {
   destinations: [crm, { id: 'ill', latencyMs: narrow.latencyMs }, { id: 'partly' }],
   delivery: { schedule, perHost: 1_000, perWebhook: narrow.perWebhook },
   faults: [spoilEndpoint('ill', 'partly', 'answers 503', 503, minutes * 60)],
-  limits: { duplicates: 'none', recoveryMs: backMs },
+  limits: { duplicates: 0, recoveryMs: backMs, latestMs: putOffMs },
   settleMs: 2 * backMs,
   examine: examined({
     ill: { lateMs: putOffMs, ...laneAllows },
@@ -114,7 +114,7 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
     healAll(ids.slice(0, Math.max(...illCounts))),
   ],
   // An answer that comes at 4.9 s may come too late for its caller.
-  limits: { duplicates: 'counted', recoveryMs: 90_000 },
+  limits: { duplicates: 500, recoveryMs: 90_000, latestMs: 150_000 },
   examine: async ({ ledger, patience }, injected) => {
     const watched = illCounts.flatMap((count, index): Watched[] => {
       const step = injected[index]

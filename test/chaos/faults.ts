@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClusterNode } from '../../deploy/local/cluster.ts'
+import { loadKafkajs } from '../../src/adapters/kafka/library.ts'
+import { peakMb } from '../bench/process-figures.ts'
 import type { LinkState } from '../support/tcp-proxy.ts'
 import type { Member } from './fleet.ts'
 import type { Delivery } from './ledger.ts'
@@ -87,6 +89,54 @@ export const freezeProcess: Fault = {
         const back = await ledger.seen(new Set([name]), { from, keyOf, patienceMs: returnMs * patience })
         return back === undefined ? [`${name} has delivered nothing since it was thawed`] : []
       },
+    }
+  },
+}
+
+/** SIGSTOP of any process for less than its session, then SIGCONT: it keeps its partitions, and nothing may come twice. */
+export const suspendProcess = (seconds: number): Fault => ({
+  name: `SIGSTOP ${seconds} s`,
+  async inject(world) {
+    const { fleet, chance } = world
+    const member = chance.pick(fleet.members().filter(each => ownedBy(world, each.name).length > 0))
+    const hit = ownedBy(world, member.name)
+    const at = now()
+    fleet.freeze(member)
+    await delay(seconds * 1_000)
+    fleet.thaw(member)
+    return { what: member.name, at, recovery: onPartitions(hit, now()) }
+  },
+})
+
+const mebibyte = 1_048_576
+/** Residents of a process that reads what unpacks to 200 MB: what it needs without, and one bounded batch. */
+const packedPeakMb = 700
+
+/**
+ * Another producer writes two compressed batches: one unpacks to 5 MB, more than any topic takes
+ * again, the other one to 200 MB. Recovered when each partition delivers what was written after them.
+ */
+export const packedRecords: Fault = {
+  name: 'compressed records',
+  async inject({ cluster, pipeline, fleet }) {
+    const { CompressionTypes, Kafka, logLevel } = loadKafkajs()
+    const producer = new Kafka({ brokers: [...cluster.brokers], logLevel: logLevel.NOTHING }).producer()
+    await producer.connect()
+    const at = now()
+    for (const bytes of [5 * mebibyte, 200 * mebibyte]) {
+      const messages = [{ key: null, value: Buffer.alloc(bytes), partition: 0 }]
+      await producer.send({ topic: pipeline.topics.events, compression: CompressionTypes.GZIP, messages })
+    }
+    await producer.disconnect()
+    return {
+      what: '5 and 200 MB',
+      at,
+      recovery: onPartitions(allPartitions, now()),
+      heal: async () =>
+        fleet
+          .members()
+          .filter(({ service }) => peakMb(service.pid) > packedPeakMb)
+          .map(({ name, service }) => `${name} had ${Math.round(peakMb(service.pid))} MB resident`),
     }
   },
 }

@@ -12,12 +12,12 @@ export interface Sample {
 
 export type Holding = 'resident' | 'heap' | 'descriptors' | 'timers'
 
-/** How much each may grow from the beginning to the end: what a garbage collector leaves over now and then is no leak. */
-const mayGrow: Readonly<Record<Holding, { readonly by: number; readonly share: number; readonly unit: string }>> = {
-  resident: { by: 25, share: 0.1, unit: ' MB' },
-  heap: { by: 15, share: 0.15, unit: ' MB' },
-  descriptors: { by: 5, share: 0, unit: '' },
-  timers: { by: 10, share: 0.1, unit: '' },
+/** How much each may grow: in an hour, and at any time, because a garbage collector leaves something over now and then. */
+const mayGrow: Readonly<Record<Holding, { readonly perHour: number; readonly once: number; readonly unit: string }>> = {
+  resident: { perHour: 6, once: 12, unit: ' MB' },
+  heap: { perHour: 4, once: 8, unit: ' MB' },
+  descriptors: { perHour: 1, once: 4, unit: '' },
+  timers: { perHour: 2, once: 6, unit: '' },
 }
 /** Memory goes up and down between two collections: only the least of each window tells what stays. */
 const windows = 10
@@ -28,11 +28,13 @@ export function judgeFlatness(samples: readonly Sample[]): Examined {
   const failures: string[] = []
   for (const [process, own] of Map.groupBy(samples, each => each.process)) {
     const figures: string[] = []
-    for (const [holding, { by, share, unit }] of Object.entries(mayGrow)) {
+    const hours = (Math.max(...own.map(({ at }) => at)) - Math.min(...own.map(({ at }) => at))) / 3_600_000
+    for (const [holding, { perHour, once, unit }] of Object.entries(mayGrow)) {
       const { level, growth } = trendOf(own.map(({ at, holds }) => ({ x: at, y: holds[holding as Holding] })))
-      const inWords = `${holding} ${round(level)}${unit}, ${growth < 0 ? '−' : '+'}${round(Math.abs(growth))} in all`
+      const slope = growth / hours
+      const inWords = `${holding} ${round(level)}${unit}, ${slope < 0 ? '−' : '+'}${round(Math.abs(slope))} per hour`
       figures.push(inWords)
-      if (growth > Math.max(by, share * level)) failures.push(`${process} grows: ${inWords}`)
+      if (growth > once + perHour * hours) failures.push(`${process} grows: ${inWords}`)
     }
     measured.push(`${process}: ${figures.join('; ')}`)
   }

@@ -17,8 +17,8 @@ export interface Fleet {
   members(): readonly Member[]
   /** These, and those that are being ended: all whose process still runs. */
   running(): readonly Member[]
-  /** Resolves when it is ready. */
-  start(): Promise<Member>
+  /** Resolves when it is ready. `own` is added to its environment only. */
+  start(own?: NodeJS.ProcessEnv): Promise<Member>
   /** SIGTERM; resolves with the exit code, or with null: it did not end within a minute, and was killed. */
   stop(member: Member): Promise<number | null>
   /** SIGKILL. */
@@ -48,7 +48,7 @@ export interface FleetOptions {
 
 /** `CHAOS_PROCESS` tells each process its name. */
 export function createFleet(options: FleetOptions): Fleet {
-  const { configFile, brokers, directory, prefix, service, env: own, triesForMs = 0 } = options
+  const { configFile, brokers, directory, prefix, service, env: ofAll, triesForMs = 0 } = options
   const members = new Set<Member>()
   const running = new Set<Member>()
   let count = 0
@@ -59,9 +59,9 @@ export function createFleet(options: FleetOptions): Fleet {
   return {
     members: () => [...members],
     running: () => [...running],
-    async start() {
+    async start(own) {
       const name = `${prefix}${++count}`
-      const env = { ...process.env, ...own, KAFKA_BROKERS: brokers.join(','), CHAOS_PROCESS: name }
+      const env = { ...process.env, ...ofAll, ...own, KAFKA_BROKERS: brokers.join(','), CHAOS_PROCESS: name }
       const words = service === undefined ? [] : ['--services', service]
       const launch = () => startService(configFile, join(directory, `${name}.log`), env, words)
       const member = { name, service: await triedFor(triesForMs, launch) }

@@ -12,7 +12,7 @@ import { runSoak } from './soak-run.ts'
 
 const repository = join(import.meta.dirname, '../..')
 
-const soakMinutes = 30
+const soakMinutes = 120
 
 /** What the user asked for cannot be done; the message is all there is to say. */
 class BadRequest extends Error {}

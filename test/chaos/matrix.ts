@@ -14,9 +14,9 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['rolling-restart', 'killed', 'killed-50', 'join', 'collector-restarted', 'collector-killed'],
   },
   {
-    fault: 'a process frozen past its session, then thawed',
+    fault: 'a process frozen past its session or for half of it, then thawed',
     holds: "nothing lost; no commit into its successor's progress",
-    scenarios: ['zombie'],
+    scenarios: ['zombie', 'suspended'],
   },
   {
     fault: 'brokers killed: one that leads, the coordinator, all of them; disks full',
@@ -37,7 +37,7 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['answers-lost', 'answers-late', 'answers-torn', 'leaders-moved'],
   },
   {
-    fault: 'the retry or the dead-letter topic missing, not authorised, full',
+    fault: 'the retry or the dead-letter topic missing or not authorised',
     holds: 'source offsets stay, an alarm is raised, nothing lost',
     scenarios: ['retry-topic-unwritable', 'dead-letter-unwritable'],
   },
@@ -65,9 +65,9 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['poison', 'hot-key', 'heavy-partition'],
   },
   {
-    fault: 'the wall clock an hour ahead, then an hour back',
+    fault: 'the wall clock an hour ahead, then an hour back; processes started with a wrong one',
     holds: 'no early retry, none lost, none twice',
-    scenarios: ['clock'],
+    scenarios: ['clock', 'clock-at-start'],
   },
   {
     fault: 'retention shorter than the lag',
@@ -85,9 +85,9 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['collector-kafka-down', 'collector-link-half-open'],
   },
   {
-    fault: 'an audience synced while its services are killed',
+    fault: 'an audience synced while its services are killed, or one of them loses Kafka past its session',
     holds: 'each endpoint has exactly the list, each told once',
-    scenarios: ['audience-killed'],
+    scenarios: ['audience-killed', 'audience-link-cut'],
   },
   {
     fault: 'hours of work at 70 % of what is possible, with a spike of ten times that',

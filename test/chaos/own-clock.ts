@@ -21,6 +21,13 @@ export async function ownClock(directory: string): Promise<NodeJS.ProcessEnv> {
   }
 }
 
+/** The environment of a process whose wall clock is so many seconds off from its start on. @throws when libfaketime is not installed */
+export const clockOffBy = async (seconds: number): Promise<NodeJS.ProcessEnv> => ({
+  LD_PRELOAD: await installed(),
+  FAKETIME: `${seconds < 0 ? '' : '+'}${seconds}s`,
+  FAKETIME_DONT_FAKE_MONOTONIC: '1',
+})
+
 /** Their wall clock is so many seconds off from now on. By rename: a file that is half written would be no time at all. */
 export async function setClock(directory: string, seconds: number): Promise<void> {
   const file = offsetFile(directory)

@@ -1,4 +1,4 @@
-import { freezeProcess, joinProcess, killProcess, killProcesses, restartOldest } from './faults.ts'
+import { freezeProcess, joinProcess, killProcess, killProcesses, restartOldest, suspendProcess } from './faults.ts'
 import { pairOfFaults } from './mixed-faults.ts'
 import type { Scenario } from './scenario.ts'
 import { replicated, standard, takenOver, times, withRetries } from './setups.ts'
@@ -10,14 +10,14 @@ export const ofProcesses: readonly Scenario[] = [
     shows: 'three processes, each restarted twenty times in turn by SIGTERM',
     faults: times(60, restartOldest),
     calmMs: { from: 0, to: 1_000 },
-    limits: { duplicates: 'none', ...takenOver },
+    limits: { duplicates: 0, ...takenOver },
   },
   {
     ...standard,
     name: 'killed',
     shows: 'SIGKILL of any of three processes, ten times',
     faults: times(10, killProcess),
-    limits: { duplicates: 'of_victims', ...takenOver },
+    limits: { duplicates: 0, ...takenOver },
   },
   {
     ...standard,
@@ -26,21 +26,28 @@ export const ofProcesses: readonly Scenario[] = [
     faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
     calmMs: { from: 0, to: 1_000 },
     // A join waits for each that is dead until its session ends, and the next ones die while the last ones are taken over.
-    limits: { duplicates: 'of_victims', ...takenOver, recoveryMs: 25_000 },
+    limits: { duplicates: 0, ...takenOver, recoveryMs: 25_000, latestMs: 60_000 },
   },
   {
     ...standard,
     name: 'zombie',
     shows: 'SIGSTOP of any process until the others have its partitions, then SIGCONT, three times',
     faults: times(3, freezeProcess),
-    limits: { duplicates: 'of_victims', ...takenOver },
+    limits: { duplicates: 0, ...takenOver },
+  },
+  {
+    ...standard,
+    name: 'suspended',
+    shows: 'SIGSTOP of any process for 3 s, half its session, then SIGCONT, five times',
+    faults: times(5, suspendProcess(3)),
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 40_000 },
   },
   {
     ...standard,
     name: 'join',
     shows: 'a fourth process joins three',
     faults: [joinProcess],
-    limits: { duplicates: 'none', ...takenOver },
+    limits: { duplicates: 0, ...takenOver },
   },
 ]
 
@@ -55,6 +62,6 @@ export const ofMixtures: readonly Scenario[] = [
     delivery: { schedule: ['2s', '5s', '10s', '3m'] },
     settleMs: 300_000,
     // A breaker that has opened lets a probe through each 30 s, and what it has deferred waits as long again.
-    limits: { duplicates: 'counted', recoveryMs: 60_000 },
+    limits: { duplicates: 2_000, recoveryMs: 60_000, latestMs: 300_000 },
   },
 ]

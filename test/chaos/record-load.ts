@@ -6,6 +6,7 @@ import { paced } from '../../src/app/produce/pace.ts'
 import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
 import { type Event, partitionFor } from '../../src/core/message/event.ts'
 import type { EventCodec } from '../../src/core/ports.ts'
+import { epochMs, type JsonText } from '../../src/core/units.ts'
 import { trackMessage } from '../support/messages.ts'
 import { silent } from '../support/silent-logger.ts'
 import type { Sent } from './ledger.ts'
@@ -30,6 +31,8 @@ interface Bad {
 }
 
 const schemaBytes = 5
+/** Below the topic's limit by less than the headers of a dead letter take. */
+const nearlyTooLarge = 1_048_000
 
 /** Everything that somebody else's producer has ever written. */
 export const badKinds = {
@@ -54,9 +57,25 @@ export const badKinds = {
   },
   empty: { reason: 'undecodable', value: () => Buffer.alloc(0) },
   null: { reason: 'undecodable', value: () => null },
-  'an unknown source': {
-    reason: 'unknown_source',
-    value: (event, codec) => codec.encode({ ...event, sourceId: 'nobody' }),
+  'marked canonical with broken JSON': {
+    reason: 'undecodable',
+    value: (event, codec) =>
+      codec.encode({ ...event, message: { ...event.message, type: 'page', properties: '{"name":}' as JsonText } }),
+  },
+  'marked canonical with a time out of range': {
+    reason: 'undecodable',
+    value: (event, codec) => codec.encode({ ...event, message: { ...event.message, timestamp: epochMs(9e15) } }),
+  },
+  'a delete that nobody asked for': {
+    reason: 'undecodable',
+    value: (event, codec) => {
+      const origin = { kind: 'deletion', id: 'd-1', version: undefined } as const
+      return codec.encode({ ...event, origin, message: { ...event.message, type: 'delete', userId: 'victim' } })
+    },
+  },
+  'as large as the topic takes': {
+    reason: 'undecodable',
+    value: (_event, _codec, chance) => Buffer.concat([Buffer.from([0xff]), chance], nearlyTooLarge),
   },
   'no name of the event': {
     reason: 'invalid_message',

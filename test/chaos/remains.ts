@@ -2,6 +2,7 @@ import type { RecordHeaders } from '../../src/core/ports.ts'
 import { tiersOf } from '../../src/core/topics.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { targetOf } from './ledger.ts'
+import type { Place } from './order.ts'
 import type { World } from './world.ts'
 
 /* What lies in Kafka after the end. Targets are `<destination> <message id>`. */
@@ -22,20 +23,49 @@ export async function deadLetters({ pipeline }: World): Promise<ReadonlyMap<stri
   return new Map(records.map(({ headers }) => [targetIn(headers), headers['reason'] ?? 'none']))
 }
 
-/** What waits in the retry topics: what the group has not come to yet. Whatever it has passed by is no excuse. */
-export async function parkedRecords(
-  { pipeline, view }: World,
-  schedule: readonly string[],
-): Promise<ReadonlySet<string>> {
+/** What the retry topics have. */
+export interface Retries {
+  /** Records beyond the group's commit. A record that the group has passed is no excuse for a missing delivery. */
+  readonly parked: ReadonlySet<string>
+  /** All that was ever written to them. */
+  readonly deferred: ReadonlySet<string>
+  readonly records: number
+}
+
+export async function retriesOf({ pipeline, view }: World, schedule: readonly string[]): Promise<Retries> {
   const { topics } = pipeline
   const parked = new Set<string>()
+  const deferred = new Set<string>()
+  let records = 0
   for (const tier of tiersOf(schedule.flatMap(text => parseDuration(text) ?? []))) {
     const topic = topics.retry(tier)
     const committed = await view.committed(topics.retriesGroup, topic)
-    for (const { partition, offset, headers } of await pipeline.read(topic))
-      if (offset >= (committed.get(partition) ?? 0)) parked.add(targetIn(headers))
+    for (const { partition, offset, headers } of await pipeline.read(topic)) {
+      const target = targetIn(headers)
+      records++
+      deferred.add(target)
+      if (offset >= (committed.get(partition) ?? 0)) parked.add(target)
+    }
   }
-  return parked
+  return { parked, deferred, records }
+}
+
+/** Where each message is on the events topic, by its id; records that are no events are left out. */
+export async function placesOf({ pipeline }: World): Promise<ReadonlyMap<string, Place>> {
+  const places = new Map<string, Place>()
+  for (const { partition, offset, key, value, timestamp } of await pipeline.read(pipeline.topics.events)) {
+    const decoded = value === null ? undefined : pipeline.codec.decode(value, timestamp)
+    if (decoded?.kind !== 'event') continue
+    const id = decoded.event.message.messageId
+    const known = places.get(id)
+    places.set(
+      id,
+      known === undefined
+        ? { partition, offset, key: key?.toString() ?? '', copies: 1 }
+        : { ...known, copies: known.copies + 1 },
+    )
+  }
+  return places
 }
 
 const targetIn = (headers: RecordHeaders): string =>

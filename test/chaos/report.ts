@@ -13,7 +13,13 @@ export const columns: readonly (readonly [title: string, cell: (row: Row) => str
   ['waiting', row => row.waiting],
   ['dead-lettered', row => row.deadLettered],
   ['lost', row => row.lost],
-  ['duplicates', row => row.duplicates],
+  ['duplicated', row => row.duplicates],
+  // Rows that were published before these were told apart do not have them.
+  ['by sender', row => row.duplicated?.bySender ?? '–'],
+  ['in progress', row => row.duplicated?.inProgress ?? '–'],
+  ['ours', row => row.duplicated?.ours ?? '–'],
+  ['ordered pairs', row => row.orderedPairs ?? '–'],
+  ['reversed', row => row.reversed ?? '–'],
   ['recovery s', row => orNever(row.recoveryMs)],
   ['latest s', row => seconds(row.latestMs)],
   ['pause s', row => seconds(row.pauseMs)],
@@ -52,7 +58,7 @@ export const matrixColumns: readonly (readonly [title: string, cell: MatrixCell]
   ['faults', sum(row => row.faults.length)],
   ['sent', sum(row => row.sent)],
   ['lost', sum(row => row.lost)],
-  ['twice', sum(row => row.duplicates)],
+  ['duplicated', sum(row => row.duplicates)],
   [
     'slowest recovery s',
     ifAny(rows => {

@@ -4,8 +4,9 @@ import { type CollectorsSeen, type CollectorWatch, watchCollectors } from './col
 import { stepsBack } from './commit-log.ts'
 import type { Fleet } from './fleet.ts'
 import { startHttpLoad } from './http-load.ts'
+import { type Kubelet, type ProbesSeen, startKubelet } from './kubelet.ts'
 import { type Load, startLoad } from './load.ts'
-import { deadLetters, parkedRecords, uncommitted } from './remains.ts'
+import { deadLetters, placesOf, retriesOf, uncommitted } from './remains.ts'
 import type { Fault, Hit, Scenario } from './scenario.ts'
 import { type Findings, type Injected, judge } from './verdict.ts'
 import { openWorld, partitions, type World, writeKey } from './world.ts'
@@ -51,9 +52,11 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   const start = performance.now()
   const world = await openWorld(scenario, createChance(seed, name), patience)
   try {
-    const { injected, problems, seen } = await Promise.race([expose(world, scenario, say), rejection(signal)])
+    const { injected, problems, seen, probes } = await Promise.race([expose(world, scenario, say), rejection(signal)])
     const { ledger } = world
-    const [deadLettered, parked] = [await deadLetters(world), await parkedRecords(world, scenario.delivery.schedule)]
+    const deadLettered = await deadLetters(world)
+    const { parked, deferred } = await retriesOf(world, scenario.delivery.schedule)
+    const places = await placesOf(world)
     const findings = judge({
       limits,
       patience,
@@ -61,8 +64,8 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       acknowledged: ledger.acknowledged(),
       deliveries: ledger.deliveries,
       injected,
-      deadLettered,
-      parked,
+      ...{ deadLettered, parked, probes },
+      order: { places, calls: ledger.calls, deferred },
       refused: ledger.refused(),
       ...(intake && { intake: { limits: intake.limits, posted: ledger.posted, seen } }),
       problems,
@@ -98,6 +101,8 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
   const problems: string[] = []
   await Promise.all([started(fleet, scenario.processes), started(collectors, scenario.intake?.collectors ?? 0)])
   const intake = watchCollectors(collectors)
+  const kubelet: Kubelet = startKubelet([fleet, collectors])
+  let probes: ProbesSeen
   let injected: readonly Injected[]
   let seen: CollectorsSeen
   try {
@@ -105,13 +110,15 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
     say('no more load; waiting until all is delivered')
     const ids = scenario.destinations.map(({ id }) => id)
     await ledger.settled(ids, (scenario.settleMs ?? giveUpMs) * patience)
+    probes = await kubelet.stop()
     for (const [name, code] of [...(await stopAll(collectors)), ...(await stopAll(fleet))])
       if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
   } finally {
+    await kubelet.stop()
     seen = await intake.stop()
   }
   problems.push(...stepsBack(await view.commits(dispatcherGroup, events)), ...(await uncommitted(world)))
-  return { injected, problems, seen }
+  return { injected, problems, seen, probes }
 }
 
 /** Starts so many processes at once. */

@@ -1,3 +1,4 @@
+import type { LinkState } from '../support/tcp-proxy.ts'
 import type { Examined } from './examined.ts'
 import type { IntakeLimits } from './intake.ts'
 import type { Awaited } from './ledger.ts'
@@ -69,7 +70,7 @@ export interface SoakScenario extends Omit<Scenario, 'faults' | 'load'> {
   }
 }
 
-/** A row of another kind: syncs of an audience instead of messages, one broker, and SIGKILLs all along. */
+/** A row of another kind: syncs of an audience instead of messages, one broker, and faults all along. */
 export interface AudienceScenario {
   readonly name: string
   readonly shows: string
@@ -82,13 +83,22 @@ export interface AudienceScenario {
   /** Each gets the audience, and answers so many per cent of the calls with 503. */
   readonly destinations: readonly { readonly id: string; readonly failingPercent: number }[]
   readonly delivery: { readonly schedule: readonly string[] }
-  /** SIGKILLs while the first list is told, and while the second one is. */
-  readonly kills: readonly [number, number]
+  /** What is done while the first list is told, and while the second one is. */
+  readonly faults: readonly [readonly AudienceFault[], readonly AudienceFault[]]
   readonly limits: {
-    /** From the last SIGKILL, or from the end of the list when that is later, until everybody has what they should. */
+    /** From the last fault, or from the end of the list when that is later, until everybody has what they should. */
     readonly settledMs: number
   }
 }
+
+/**
+ * `kill`: SIGKILL of any process, another one is started. `link`: the link between Kafka and the one
+ * audiences process behind a proxy is spoilt for so many seconds, past its session. `restart`: SIGTERM to every
+ * audiences process and as many new ones, which restore what is on the topic.
+ */
+export type AudienceFault =
+  | { readonly kind: 'kill' | 'restart' }
+  | { readonly kind: 'link'; readonly state: LinkState; readonly seconds: number }
 
 export interface Fault {
   readonly name: string

@@ -17,7 +17,7 @@ const ofCollectors: readonly Scenario[] = [
     shows: 'messages by HTTP, two collectors, each restarted five times in turn by SIGTERM',
     faults: times(10, restartCollector),
     intake: { collectors: 2, limits: { ...steady, broken: 'none' } },
-    limits: { duplicates: 'none', recoveryMs: 10_000 },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 10_000 },
   },
   {
     ...overHttp,
@@ -25,7 +25,7 @@ const ofCollectors: readonly Scenario[] = [
     shows: 'messages by HTTP, SIGKILL of any of two collectors, ten times',
     faults: times(10, killCollector),
     intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },
-    limits: { duplicates: 'none', recoveryMs: 10_000 },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 10_000 },
   },
   {
     ...overHttp,
@@ -35,7 +35,7 @@ const ofCollectors: readonly Scenario[] = [
     load: { perSecond: 500, seconds: 20, fillerBytes: 24_000 },
     faults: [killBrokers(60)],
     intake: { collectors: 1, limits: outOfKafka },
-    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+    limits: { duplicates: 500, recoveryMs: 30_000, latestMs: 90_000 },
   },
   {
     ...overHttp,
@@ -44,7 +44,7 @@ const ofCollectors: readonly Scenario[] = [
     behindProxy: true,
     faults: [spoilLink({ kind: 'half-open' }, 40)],
     intake: { collectors: 2, limits: outOfKafka },
-    limits: { duplicates: 'counted', recoveryMs: 30_000 },
+    limits: { duplicates: 500, recoveryMs: 30_000, latestMs: 90_000 },
   },
 ]
 

@@ -7,19 +7,21 @@ import type { Fault } from './scenario.ts'
 export const times = (count: number, fault: Fault): Fault[] => Array.from({ length: count }, () => fault)
 
 export const crm = { id: 'crm' }
+/** So slow that its permits are nearly used up by a third of the load: with a process fewer a backlog grows. */
+export const slow = { id: 'slow', latencyMs: 300 }
 /** Each 50th message fails at first: few enough that no breaker opens, enough that copies are on their way in the retry topics at any time. */
 export const fiftiethFailsOnce: Script = (id, call) => (call === 1 && Number(id.slice(2)) % 50 === 7 ? 503 : 200)
-export const withRetries = [crm, { id: 'moody', script: fiftiethFailsOnce }] as const
+export const withRetries = [crm, { id: 'moody', latencyMs: 150, script: fiftiethFailsOnce }] as const
 
 export const standard = {
   brokers: 1,
   processes: 3,
-  destinations: [crm],
+  destinations: [crm, slow],
   delivery: { schedule: ['2s', '5s', '10s'] },
   load: { perSecond: 500, seconds: 20 },
 } as const
 /** A session lasts 6 s; what a member has left behind belongs to others soon after. */
-export const takenOver = { recoveryMs: 10_000, pauseMs: 1_000 } as const
+export const takenOver = { recoveryMs: 10_000, pauseMs: 1_000, latestMs: 40_000 } as const
 
 export const replicated = {
   ...standard,
@@ -34,7 +36,7 @@ export const behindProxies = {
   processes: 2,
   destinations: withRetries,
   load: { perSecond: 200, seconds: 10 },
-  limits: { duplicates: 'counted', recoveryMs: 30_000 },
+  limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 40_000 },
 } as const
 
 /** Neither budget of a collector, of 32 MiB for bodies and 48 for records, may be passed; beside them is what the process is, and what is left over until it is collected. */

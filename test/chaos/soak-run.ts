@@ -4,8 +4,9 @@ import { stepsBack } from './commit-log.ts'
 import { allPartitions, onPartitions } from './faults.ts'
 import { judgeFlatness, type Sample } from './flatness.ts'
 import type { Member } from './fleet.ts'
+import { type ProbesSeen, startKubelet } from './kubelet.ts'
 import { type Load, startLoad } from './load.ts'
-import { deadLetters, parkedRecords, uncommitted } from './remains.ts'
+import { deadLetters, placesOf, retriesOf, uncommitted } from './remains.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
 import type { SoakScenario } from './scenario.ts'
 import { type Injected, judge } from './verdict.ts'
@@ -25,6 +26,7 @@ interface Seen {
   readonly samples: readonly Sample[]
   readonly problems: readonly string[]
   readonly measured: readonly string[]
+  readonly probes: ProbesSeen
 }
 
 /** Runs a soak for so many minutes on a broker, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
@@ -37,13 +39,16 @@ export async function runSoak(scenario: SoakScenario, minutes: number, options: 
     const { ledger } = world
     const seen = await Promise.race([expose(world, scenario, minutes, say), rejection(signal)])
     const flatness = judgeFlatness(seen.samples)
+    const { parked, deferred } = await retriesOf(world, delivery.schedule)
     const findings = judge({
       ...{ limits, patience, injected: seen.injected, problems: [...seen.problems, ...flatness.failures] },
       destinations: destinations.map(({ id }) => id),
       acknowledged: ledger.acknowledged(),
       deliveries: ledger.deliveries,
       deadLettered: await deadLetters(world),
-      parked: await parkedRecords(world, delivery.schedule),
+      parked,
+      order: { places: await placesOf(world), calls: ledger.calls, deferred },
+      probes: seen.probes,
       refused: ledger.refused(),
     })
     const seconds = Math.round((performance.now() - start) / 1_000)
@@ -68,11 +73,13 @@ async function expose(
 ): Promise<Seen> {
   const { pipeline, fleet, view } = world
   await started(fleet, scenario.processes)
-  const seen = await underLoad(world, scenario, minutes, say)
+  const kubelet = startKubelet([fleet])
+  const seen = await underLoad(world, scenario, minutes, say).finally(() => kubelet.stop())
+  const probes = await kubelet.stop()
   const problems: string[] = []
   for (const [name, code] of await stopAll(fleet)) if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
   problems.push(...stepsBack(await view.commits(pipeline.topics.dispatcherGroup, pipeline.topics.events)))
-  return { ...seen, problems: [...problems, ...(await uncommitted(world))] }
+  return { ...seen, probes, problems: [...problems, ...(await uncommitted(world))] }
 }
 
 async function underLoad(
@@ -80,7 +87,7 @@ async function underLoad(
   { destinations, soak }: SoakScenario,
   minutes: number,
   say: (line: string) => void,
-): Promise<Omit<Seen, 'problems'>> {
+): Promise<Omit<Seen, 'problems' | 'probes'>> {
   const { ledger, patience } = world
   const ids = destinations.map(({ id }) => id)
   const capacity = await capacityOf(world, ids)

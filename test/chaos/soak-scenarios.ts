@@ -10,6 +10,6 @@ export const ofSoaks: readonly SoakScenario[] = [
     destinations: withRetries,
     soak: { share: 0.7, spike: { times: 10, seconds: 5 } },
     // Of a spike 31 seconds of full work are left over, and 30 % of the work can go into them.
-    limits: { duplicates: 'none', recoveryMs: 180_000 },
+    limits: { duplicates: 0, recoveryMs: 180_000, latestMs: 180_000 },
   },
 ]

@@ -45,21 +45,6 @@ export const forbidden: Obstacle = {
   },
 }
 
-/** As when its quota is used up: each record is refused. */
-export const full: Obstacle = {
-  name: 'full',
-  async obstruct({ view: { admin } }, name) {
-    const type = kafkajs.ConfigResourceTypes.TOPIC
-    const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type, name }] })
-    const own = (resources[0]?.configEntries ?? []).filter(({ isDefault }) => !isDefault)
-    const before = own.map(({ configName, configValue }) => ({ name: configName, value: configValue }))
-    const set = (configEntries: typeof before) =>
-      admin.alterConfigs({ validateOnly: false, resources: [{ type, name, configEntries }] })
-    await set([...before, { name: 'max.message.bytes', value: '10' }])
-    return () => set(before)
-  },
-}
-
 /** Where records go that cannot be delivered now, and what an endpoint answers for them to go there. */
 export interface Refuge {
   readonly topicOf: (world: World) => string

@@ -1,18 +1,21 @@
+import { attributed, relativeTo } from './duplicates.ts'
 import { some } from './examined.ts'
 import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './intake.ts'
+import type { ProbesSeen } from './kubelet.ts'
 import { type Delivery, type Sent, targetOf } from './ledger.ts'
+import { judgeOrder, type OrderEvidence } from './order.ts'
 
 /** What must hold. Times are for a machine that does nothing else. */
 export interface Limits {
   /**
-   * Deliveries beyond the first. `of_victims`: only of what a process that was killed or frozen had under way, or had done within a second
-   * before, which its last commit may not have covered. `counted`: any, they are only counted.
+   * The most deliveries beyond the first that are ours: without the copies that the sender itself
+   * wrote, and without one for each delivery that a killed or frozen process had in progress.
    */
-  readonly duplicates: 'none' | 'of_victims' | 'counted'
+  readonly duplicates: number
   /** From a fault, or from the end of an outage, to the next delivery on everything that it hit. */
   readonly recoveryMs: number
-  /** From the acknowledgement of an event to its delivery. Absent: not judged. */
-  readonly latestMs?: number
+  /** From the acknowledgement of an event to its delivery. */
+  readonly latestMs: number
   /** Between two deliveries on a partition that stays where it is while processes come and go. Absent: not judged. */
   readonly pauseMs?: number
   /** Something is taken on purpose, and what is said of it is examined apart. Absent: nothing may be lost. */
@@ -49,6 +52,10 @@ export interface Evidence {
   readonly parked: ReadonlySet<string>
   /** What an endpoint has refused for good: it has to lie in the dead-letter topic. */
   readonly refused: ReadonlySet<string>
+  /** What Kafka and the receivers know of order. Absent: nobody has read the topics, and order is not judged. */
+  readonly order?: Omit<OrderEvidence, 'destinations'>
+  /** Absent: nobody polled the processes. */
+  readonly probes?: ProbesSeen
   /** What was seen where messages come in. Absent: the load was written to Kafka. */
   readonly intake?: Omit<IntakeEvidence, 'patience' | 'injected'>
   /** What else was seen that must not be. */
@@ -64,7 +71,13 @@ export interface Findings {
   readonly waiting: number
   readonly deadLettered: number
   readonly lost: number
+  /** Deliveries beyond the first, whatever their cause. */
   readonly duplicates: number
+  /** The same by cause. */
+  readonly duplicated: { readonly bySender: number; readonly inProgress: number; readonly ours: number }
+  /** Pairs of messages of one user whose order was judged. */
+  readonly orderedPairs: number
+  readonly reversed: number
   /** The worst of all faults; null when one did not recover. */
   readonly recoveryMs: number | null
   /** Null when the load was a list and no messages. */
@@ -77,15 +90,13 @@ export interface Findings {
   readonly failures: readonly string[]
 }
 
-/** How long before the end of a process a delivery may be that comes again: its last commit may be older. */
-const uncommittedMs = 1_000
-/** A signal takes its time on a busy machine. */
-const signalMs = 250
-
 export function judge(evidence: Evidence): Findings {
   const { limits, patience, injected, problems } = evidence
   const fates = fatesOf(evidence)
-  const { repeated, excess } = duplicatesOf(evidence)
+  const { destinations, order: log = { places: new Map(), calls: [], deferred: new Set<string>() } } = evidence
+  const copies = new Map([...log.places].map(([id, place]) => [id, place.copies]))
+  const { bySender, inProgress, ours } = attributed({ ...evidence, copies })
+  const order = judgeOrder({ ...log, destinations })
   const recoveries = injected.map(({ from, recoveredAt }) => (recoveredAt === undefined ? null : recoveredAt - from))
   const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))
   const latestMs = latestOf(evidence)
@@ -96,7 +107,10 @@ export function judge(evidence: Evidence): Findings {
   if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic although nothing stands in the way: ${fates.waiting}`)
   if (fates.unduly.length > 0) failures.push(`dead-lettered although their endpoint works: ${some(fates.unduly)}`)
-  if (excess.length > 0) failures.push(`delivered again without a reason: ${some(excess)}`)
+  if (ours.length > limits.duplicates)
+    failures.push(`delivered again without a reason, limit ${limits.duplicates}: ${some(ours)}`)
+  if (order.reversed.length > 0) failures.push(`not in the order of their user: ${some(order.reversed)}`)
+  for (const restart of evidence.probes?.restarts ?? []) failures.push(`restarted by its liveness probe: ${restart}`)
   for (const [index, recovery] of recoveries.entries()) {
     const limit = limits.recoveryMs * patience
     const what = injected[index]?.what
@@ -115,7 +129,10 @@ export function judge(evidence: Evidence): Findings {
     waiting: fates.waiting,
     deadLettered: fates.deadLettered,
     lost: fates.lost.length,
-    duplicates: repeated,
+    duplicates: bySender + inProgress + ours.length,
+    duplicated: { bySender, inProgress, ours: ours.length },
+    orderedPairs: order.pairs,
+    reversed: order.reversed.length,
     recoveryMs,
     latestMs,
     pauseMs: pause?.ms ?? null,
@@ -145,59 +162,6 @@ function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked,
     waiting: left.filter(target => parked.has(target)).length,
     lost: left.filter(target => !parked.has(target)),
   }
-}
-
-/** How many deliveries were beyond the first, and those among them that nothing excuses. */
-function duplicatesOf({ deliveries, injected, limits, patience }: Evidence) {
-  const first = new Map<string, Delivery>()
-  let repeated = 0
-  const excess: string[] = []
-  for (const delivery of deliveries) {
-    const target = targetOf(delivery)
-    const before = first.get(target)
-    if (before === undefined) {
-      first.set(target, delivery)
-      continue
-    }
-    repeated++
-    const isExcused =
-      limits.duplicates === 'counted' ||
-      (limits.duplicates === 'of_victims' &&
-        injected.some(each => isUncommitted(each, before, patience) || isBegunBefore(each, delivery, patience)))
-    if (!isExcused)
-      excess.push(
-        `${target} by ${before.process}${relativeTo(injected, before.at)}, ${Math.round(delivery.at - before.at)} ms later by ${delivery.process}`,
-      )
-  }
-  return { repeated, excess }
-}
-
-/** Made by a victim, of what was sent before it was hit. */
-const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
-  victims.includes(process) && sent.at <= at + signalMs * patience
-
-/**
- * The victim had no time left to say that it had delivered it. Of what comes in once it is dead or frozen it has sent everything before, however
- * late a busy endpoint reads it.
- */
-const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
-  isOfVictim(hit, delivery, patience) &&
-  delivery.at >= hit.at - uncommittedMs * patience &&
-  delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
-
-/** A call that a frozen process had begun, and whose request goes out when it is thawed: nothing can hold that back. */
-const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
-  isOfVictim(hit, delivery, patience) &&
-  hit.healedAt !== undefined &&
-  delivery.at >= hit.healedAt &&
-  delivery.at <= hit.healedAt + signalMs * patience
-
-/** ` 300 ms before SIGKILL p1`, of the fault that is nearest. */
-function relativeTo(injected: readonly Injected[], moment: number): string {
-  const distance = ({ at }: Injected): number => Math.abs(moment - at)
-  const [nearest] = injected.toSorted((a, b) => distance(a) - distance(b))
-  if (nearest === undefined) return ''
-  return ` ${Math.round(distance(nearest))} ms ${moment < nearest.at ? 'before' : 'after'} ${nearest.what}`
 }
 
 function latestOf({ deliveries }: Evidence): number {

@@ -15,7 +15,7 @@ export const a = sent('a')
 export const b = sent('b')
 export const kill = { what: 'SIGKILL p1', at: 5_000, from: 5_000, recoveredAt: 9_000, victims: ['p1'] }
 export const nothingWrong: Evidence = {
-  limits: { duplicates: 'none', recoveryMs: 10_000 },
+  limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 100_000 },
   patience: 1,
   destinations: ['crm'],
   acknowledged: [a, b],

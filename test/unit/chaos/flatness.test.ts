@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals'
 import { judgeFlatness, type Sample } from '../../chaos/flatness.ts'
 
 const level = { resident: 200, heap: 80, descriptors: 40, timers: 20 }
-/** Hundred looks, ten seconds apart. */
+/** A hundred samples in two hours. */
 const looks = (holds: (look: number) => Partial<Sample['holds']>): readonly Sample[] =>
   Array.from({ length: 100 }, (_, look) => ({
     process: 'p1',
-    at: 5_000 + look * 10_000,
+    at: 5_000 + look * 72_727,
     holds: { ...level, ...holds(look) },
   }))
 
@@ -21,14 +21,14 @@ describe('what a process holds', () => {
       looks(look => ({ heap: 80 + (look % 9) * 20 + look * 0.4 })),
       [/^p1 grows: heap .* MB, \+\d/],
     ],
+    ['ten descriptors in two hours', looks(look => ({ descriptors: 40 + look / 10 })), [/^p1 grows: descriptors/]],
+    ['twenty timers in two hours', looks(look => ({ timers: 20 + look / 5 })), [/^p1 grows: timers/]],
     [
-      'a descriptor in each hundred seconds',
-      looks(look => ({ descriptors: 40 + look / 10 })),
-      [/^p1 grows: descriptors/],
+      '15 MB per hour',
+      looks(look => ({ resident: 200 + look * 0.3 })),
+      [/^p1 grows: resident 213.5 MB, \+15 per hour/],
     ],
-    ['a timer in each fifty seconds', looks(look => ({ timers: 20 + look / 5 })), [/^p1 grows: timers/]],
-    ['30 MB in all', looks(look => ({ resident: 200 + look * 0.3 })), [/^p1 grows: resident/]],
-    ['20 MB in all, which a collection may leave', looks(look => ({ resident: 200 + look * 0.2 })), []],
+    ['10 MB per hour, which a collection may leave', looks(look => ({ resident: 200 + look * 0.2 })), []],
     [
       'two of which one grows',
       [...looks(() => ({})).map(each => ({ ...each, process: 'p2' })), ...looks(look => ({ timers: 20 + look }))],
@@ -41,7 +41,7 @@ describe('what a process holds', () => {
 
   it('is told of each process in figures', () => {
     expect(judgeFlatness(looks(look => ({ timers: 20 + look / 100 }))).measured).toEqual([
-      'p1: resident 200 MB, +0 in all; heap 80 MB, +0 in all; descriptors 40, +0 in all; timers 20.5, +1 in all',
+      'p1: resident 200 MB, +0 per hour; heap 80 MB, +0 per hour; descriptors 40, +0 per hour; timers 20.5, +0.5 per hour',
     ])
   })
 })

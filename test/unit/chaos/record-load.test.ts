@@ -28,7 +28,10 @@ describe('records that are no events', () => {
     ['a schema that nobody knows', 'schema_needed'],
     ['empty', 'undecodable'],
     ['null', 'null'],
-    ['an unknown source', 'event of nobody'],
+    ['marked canonical with broken JSON', 'undecodable'],
+    ['marked canonical with a time out of range', 'undecodable'],
+    ['a delete that nobody asked for', 'event of web'],
+    ['as large as the topic takes', 'undecodable'],
     ['no name of the event', 'rejected'],
   ])('%s: %s', (kind, fate) => expect(fateOf(madeAs(kind))).toBe(fate))
 

@@ -19,6 +19,9 @@ const row: Row = {
   deadLettered: 0,
   lost: 0,
   duplicates: 10,
+  duplicated: { bySender: 1, inProgress: 7, ours: 2 },
+  orderedPairs: 900,
+  reversed: 0,
   recoveryMs: 6_120,
   latestMs: 6_300,
   pauseMs: null,
@@ -36,7 +39,9 @@ describe('the report', () => {
   it('is one line a scenario, and a line for each reason why one fails', () => {
     const [header, first, second, why] = table([row, failing])
     expect(header).toMatch(/^scenario +seed +faults +sent +delivered .* verdict$/)
-    expect(first).toMatch(/^killed +7 +2 +1000 +999 +1 +0 +0 +10 +6\.1 +6\.3 +– +– +– +– +– +– +holds$/)
+    expect(first).toMatch(
+      /^killed +7 +2 +1000 +999 +1 +0 +0 +10 +1 +7 +2 +900 +0 +6\.1 +6\.3 +– +– +– +– +– +– +holds$/,
+    )
     expect(second).toMatch(/^zombie .* never +6\.3 .* FAILS$/)
     expect(why).toBe('FAILS  zombie: lost: 1 (crm m-3)')
   })

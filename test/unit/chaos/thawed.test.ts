@@ -16,7 +16,7 @@ it.each([
   { name: 'nor anything later', record: before, at: 9_300, excused: false },
 ])('of a frozen process: $name', ({ record, at, excused }) => {
   const { duplicates, failures } = judge({
-    limits: { duplicates: 'of_victims', recoveryMs: 10_000 },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 100_000 },
     patience: 1,
     destinations: ['crm'],
     acknowledged: [record],

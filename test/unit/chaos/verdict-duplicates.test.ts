@@ -1,7 +1,9 @@
 import { it } from '@jest/globals'
 import { a, b, by, type Case, expectVerdict, kill, nothingWrong, sent } from './evidence.ts'
 
-const ofVictims = { duplicates: 'of_victims', recoveryMs: 10_000 } as const
+const ofVictims = { duplicates: 0, recoveryMs: 10_000, latestMs: 100_000 }
+const copied = (id: string, copies: number) => [id, { partition: 0, offset: 0, key: id, copies }] as const
+const order = { places: new Map([copied('a', 2), copied('b', 1)]), calls: [], deferred: new Set<string>() }
 
 const late = sent('late', 0, 6_000)
 
@@ -10,15 +12,39 @@ const cases: readonly Case[] = [
     name: 'a second delivery has no excuse where none may be',
     evidence: { deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300)] },
     figures: { duplicates: 1 },
-    failures: [/^delivered again without a reason: 1 \(crm a by p1, 200 ms later by p2\)$/],
+    failures: [/^delivered again without a reason, limit 0: 1 \(crm a by p1, 200 ms later by p2\)$/],
   },
   {
-    name: 'counted duplicates are only counted',
+    name: 'as many as the limit says may be ours',
     evidence: {
-      limits: { duplicates: 'counted', recoveryMs: 1 },
+      limits: { ...ofVictims, duplicates: 2 },
       deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300), by('p3', a, 1_400)],
     },
-    figures: { duplicates: 2 },
+    figures: { duplicates: 2, duplicated: { bySender: 0, inProgress: 0, ours: 2 } },
+  },
+  {
+    name: 'one more than the limit fails, and all are named',
+    evidence: {
+      limits: { ...ofVictims, duplicates: 1 },
+      deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300), by('p3', b, 1_400)],
+    },
+    failures: [/^delivered again without a reason, limit 1: 2 \(crm a by p1, 200 ms later by p2; crm b/],
+  },
+  {
+    name: 'a copy that the sender wrote excuses one, and no second one',
+    evidence: { order, deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300), by('p2', a, 1_400)] },
+    figures: { duplicates: 2, duplicated: { bySender: 1, inProgress: 0, ours: 1 } },
+    failures: [/crm a by p2, 100 ms later by p2/],
+  },
+  {
+    name: 'what a victim had in progress may come once more, and not twice',
+    evidence: {
+      limits: ofVictims,
+      injected: [kill],
+      deliveries: [by('p1', a, 4_900), by('p1', b, 4_900), by('p2', a, 8_000), by('p3', a, 8_200)],
+    },
+    figures: { duplicated: { bySender: 0, inProgress: 1, ours: 1 } },
+    failures: [/crm a by p2 3000 ms after SIGKILL p1, 200 ms later by p3/],
   },
   {
     name: 'what a victim did in its last second may come again',
@@ -45,7 +71,7 @@ const cases: readonly Case[] = [
       injected: [kill],
       deliveries: [by('p1', a, 3_900), by('p1', b, 4_900), by('p2', a, 8_000)],
     },
-    failures: [/^delivered again without a reason: 1 \(crm a by p1/],
+    failures: [/^delivered again without a reason, limit 0: 1 \(crm a by p1/],
   },
   {
     name: 'unless the machine was so busy that its commit may be older',

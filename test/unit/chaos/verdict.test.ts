@@ -67,14 +67,14 @@ const cases: readonly Case[] = [
   },
   {
     name: 'what came too late after its acknowledgement',
-    evidence: { limits: { duplicates: 'none', recoveryMs: 1, latestMs: 150 } },
+    evidence: { limits: { duplicates: 0, recoveryMs: 1, latestMs: 150 } },
     figures: { latestMs: 200 },
     failures: [/^the latest delivery came late by: 200 ms, limit 150 ms$/],
   },
   {
     name: 'only the first delivery of an event says how late it was',
     evidence: {
-      limits: { duplicates: 'counted', recoveryMs: 1, latestMs: 200 },
+      limits: { duplicates: 1, recoveryMs: 1, latestMs: 200 },
       deliveries: [...nothingWrong.deliveries, by('p2', a, 90_000)],
     },
     figures: { latestMs: 200 },
@@ -100,6 +100,26 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    name: 'a process that its liveness probe restarted',
+    evidence: { probes: { restarts: ['p2: 503 dispatcher: stalled'], longestUnreadyMs: 0 } },
+    failures: [/^restarted by its liveness probe: p2: 503 dispatcher: stalled$/],
+  },
+  {
+    name: 'messages of one user that change places',
+    evidence: {
+      order: {
+        places: new Map([
+          ['a', { partition: 0, offset: 1, key: 'u', copies: 1 }],
+          ['b', { partition: 0, offset: 2, key: 'u', copies: 1 }],
+        ]),
+        calls: [by('p1', b, 1_100), by('p1', a, 1_200)].map(call => ({ ...call, endedAt: call.at + 10 })),
+        deferred: new Set(),
+      },
+    },
+    figures: { orderedPairs: 1, reversed: 1 },
+    failures: [/^not in the order of their user: 1 \(crm b by p1, before a by p1 had ended\)$/],
+  },
+  {
     name: 'whatever else was seen counts',
     evidence: { problems: ['p1 ended with exit code 1'] },
     failures: [/^p1 ended with exit code 1$/],
@@ -110,7 +130,7 @@ describe('the verdict', () => {
   it.each(cases)('$name', expectVerdict)
 
   describe('the pause of a partition that does not move', () => {
-    const limits = { duplicates: 'none', recoveryMs: 10_000, pauseMs: 1_000 } as const
+    const limits = { duplicates: 0, recoveryMs: 10_000, latestMs: 100_000, pauseMs: 1_000 }
     const events = Array.from({ length: 6 }, (_, index) => sent(`e${index}`, index % 2))
     const [e0, e1, e2, e3, e4, e5] = events as [Sent, Sent, Sent, Sent, Sent, Sent]
     const during = (deliveries: readonly Delivery[]) =>

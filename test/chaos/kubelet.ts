@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Fleet, Member } from './fleet.ts'
+
+/** As the chart sets it: deploy/helm/hookline/templates/deployments.yaml. */
+export interface Probes {
+  readonly periodMs: number
+  readonly failureThreshold: number
+  readonly timeoutMs: number
+}
+export const livenessProbe: Probes = { periodMs: 10_000, failureThreshold: 3, timeoutMs: 5_000 }
+const readinessEveryMs = 1_000
+
+export interface ProbesSeen {
+  /** Processes that were restarted, each with the answer that caused it. */
+  readonly restarts: readonly string[]
+  /** The longest that a process was not ready, after it had been, in milliseconds. */
+  readonly longestUnreadyMs: number
+}
+
+export interface Kubelet {
+  stop(): Promise<ProbesSeen>
+}
+
+/**
+ * Polls `/livez` and `/readyz` of every process as a kubelet does. One that fails its liveness
+ * probe as often as the threshold says is ended with SIGTERM, and another one is started.
+ */
+export function startKubelet(fleets: readonly Fleet[], probes: Probes = livenessProbe): Kubelet {
+  const restarts: string[] = []
+  const failures = new Map<Member, number>()
+  const unreadySince = new Map<Member, number>()
+  const wasReady = new Set<Member>()
+  let longestUnreadyMs = 0
+  const end = new AbortController()
+
+  async function probe({ service }: Member, path: string): Promise<string | undefined> {
+    const answer = service.ask(path).then(
+      ({ status, text }) => (status === 200 ? undefined : `${status} ${text.trim()}`),
+      (error: Error) => error.message,
+    )
+    return Promise.race([answer, delay(probes.timeoutMs, 'no answer in time', { ref: false })])
+  }
+
+  async function checkLiveness(fleet: Fleet, member: Member): Promise<void> {
+    const failure = await probe(member, '/livez')
+    // A process that is being ended by a fault is nobody's to restart.
+    if (failure === undefined || !fleet.members().includes(member)) {
+      failures.delete(member)
+      return
+    }
+    const count = (failures.get(member) ?? 0) + 1
+    failures.set(member, count)
+    if (count < probes.failureThreshold) return
+    failures.delete(member)
+    restarts.push(`${member.name}: ${failure}`)
+    await fleet.stop(member)
+    await fleet.start()
+  }
+
+  async function checkReadiness(fleet: Fleet, member: Member): Promise<void> {
+    const isReady = (await probe(member, '/readyz')) === undefined
+    const now = performance.now()
+    if (isReady) {
+      wasReady.add(member)
+      unreadySince.delete(member)
+    } else if (wasReady.has(member) && fleet.members().includes(member)) {
+      const since = unreadySince.get(member) ?? now
+      unreadySince.set(member, since)
+      longestUnreadyMs = Math.max(longestUnreadyMs, now - since)
+    }
+  }
+
+  async function repeat(everyMs: number, check: (fleet: Fleet, member: Member) => Promise<void>): Promise<void> {
+    while (!end.signal.aborted) {
+      await Promise.all(fleets.flatMap(fleet => fleet.members().map(member => check(fleet, member))))
+      await delay(everyMs, undefined, { signal: end.signal }).catch(() => undefined)
+    }
+  }
+
+  const over = Promise.all([repeat(probes.periodMs, checkLiveness), repeat(readinessEveryMs, checkReadiness)])
+  return {
+    async stop() {
+      end.abort()
+      await over
+      return { restarts, longestUnreadyMs: Math.round(longestUnreadyMs) }
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { expect, it } from '@jest/globals'
+import type { Call } from '../../chaos/ledger.ts'
+import { judgeOrder, type Place } from '../../chaos/order.ts'
+
+const at = (offset: number, key = 'u', partition = 0): Place => ({ partition, offset, key, copies: 1 })
+const call = (id: string, from: number, to: number | undefined = from + 10, destination = 'crm'): Call => ({
+  ...{ id, destination, process: 'p1', at: from, answer: 200 },
+  ...(to !== undefined && { endedAt: to }),
+})
+const [first, second, third] = [call('m-1', 100), call('m-2', 200), call('m-3', 300)]
+const places = new Map([
+  ['m-1', at(1)],
+  ['m-2', at(2)],
+  ['m-3', at(3)],
+])
+
+it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly RegExp[]]>([
+  ['one after the other', { calls: [first, second, third] }, 2, []],
+  [
+    'the log says which comes first, and not the id',
+    {
+      calls: [first, second],
+      places: new Map([
+        ['m-1', at(9)],
+        ['m-2', at(2)],
+      ]),
+    },
+    1,
+    [/^crm m-1 by p1, before m-2/],
+  ],
+  ['the later one first', { calls: [second, call('m-1', 250)] }, 1, [/^crm m-2 by p1, before m-1 by p1 had ended$/]],
+  ['the later one while the earlier one is in progress', { calls: [call('m-1', 100, 230), second] }, 1, [/^crm m-2/]],
+  [
+    'the later one while the earlier one never ends',
+    { calls: [{ ...first, endedAt: Number.POSITIVE_INFINITY }, second] },
+    1,
+    [/^crm m-2/],
+  ],
+  ['a retry of the earlier one may come at any time', { calls: [first, second, call('m-1', 900)] }, 1, []],
+  [
+    'one that waited in a retry topic holds nobody back',
+    { calls: [second, call('m-1', 250)], deferred: new Set(['crm m-1']) },
+    0,
+    [],
+  ],
+  [
+    'its neighbours keep their order',
+    { calls: [third, first, call('m-2', 250)], deferred: new Set(['crm m-2']) },
+    1,
+    [],
+  ],
+  [
+    'its neighbours change places',
+    { calls: [call('m-3', 50), first], deferred: new Set(['crm m-2']) },
+    1,
+    [/^crm m-3/],
+  ],
+  [
+    'another user',
+    {
+      calls: [second, call('m-1', 250)],
+      places: new Map([
+        ['m-1', at(1)],
+        ['m-2', at(2, 'v')],
+      ]),
+    },
+    0,
+    [],
+  ],
+  ['another destination', { calls: [second, call('m-1', 250, 260, 'slow')], destinations: ['crm', 'slow'] }, 0, []],
+  ['a message that was never called is left out', { calls: [first, third] }, 1, []],
+])('%s', (_, evidence, pairs, reversed) => {
+  const found = judgeOrder({ places, destinations: ['crm'], calls: [], deferred: new Set(), ...evidence })
+  expect(found).toEqual({ pairs, reversed: reversed.map(each => expect.stringMatching(each)) })
+})
