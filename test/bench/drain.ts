@@ -14,7 +14,7 @@ export interface DrainPlan {
   readonly delayMs: number
   readonly passesOneIn?: number
   /** Of the deliveries of this run, those that are measured: after start and warm-up, before the end runs out. From 30 % to 95 %. */
-  readonly measured?: { readonly from: number; readonly to: number }
+  readonly measured?: { readonly from?: number; readonly to?: number }
   /** Whether resident memory is noted again and again. */
   readonly samplesMemory?: boolean
 }
@@ -49,7 +49,7 @@ export interface Drain {
 export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Promise<Drain> {
   const { receiver } = job.stage
   const { first = 0, count, delayMs, passesOneIn = 0 } = plan
-  const { from, to } = plan.measured ?? { from: Math.ceil(count * 0.3), to: Math.ceil(count * 0.95) }
+  const { from = Math.ceil(count * 0.3), to = Math.ceil(count * 0.95) } = plan.measured ?? {}
   const marks = [...new Set([1, from, to, count])]
   await receiver.begin({ first, count, delayMs, passesOneIn, isDead: false, marks, keepsLog: false })
   const process = await forwarder.start(job)

@@ -36,6 +36,8 @@ export interface Installation {
   feed(count: number, perSecond: number): Promise<void>
   /** When the broker appended each event: number → milliseconds since 1970, whole ones, rounded down. */
   appendTimes(): Promise<ReadonlyMap<number, number>>
+  /** The first match of `pattern` in the bytes of each event, one per event that has one. */
+  eventTexts(pattern: RegExp): Promise<readonly string[]>
   /** What a record of a topic has on average, in bytes: key, value and headers; `NaN` when it holds none. */
   recordBytes(topic: string): Promise<number>
   /** Makes Hookline's next process begin at the beginning. The one before must have left its groups. */
@@ -113,6 +115,14 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
         if (number !== undefined) times.set(number, timestamp)
       })
       return times
+    },
+    async eventTexts(pattern) {
+      const found: string[] = []
+      await createReader({ kafka, clock, logger: silent }).readToEnd(topics.events, ({ value }) => {
+        const [text] = pattern.exec(value?.toString('latin1') ?? '') ?? []
+        if (text !== undefined) found.push(text)
+      })
+      return found
     },
     async recordBytes(topic) {
       let bytes = 0

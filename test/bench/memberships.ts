@@ -46,7 +46,7 @@ function timed(what: string, count: number, run: () => void): void {
 timed('restored', members, () => {
   for (let member = 0; member < members; member++) {
     const key = membershipKey({ audience: 'Shoppers', userId: userOf(member), destination: 'crm' })
-    partition[member % partitions]?.restore(key, record)
+    partition[member % partitions]?.records.restore({ key, value: record, position: record.position })
   }
 })
 const next = newSyncId(epochMs(start + 60_000), 'second')

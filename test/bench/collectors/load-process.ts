@@ -1,36 +1,58 @@
 import { Agent, request } from 'node:http'
 import { call } from '../clients/call.ts'
-import type { LoadOrder, LoadTally } from './load.ts'
+import { idPrefix, type LoadOrder, type LoadTally, messageIdOf } from './load.ts'
 
-/* Sends batches over so many connections, the next one of each when the last is answered, until its parent has had enough. */
+/* Sends batches over a number of connections, the next one on each when the last is answered, until its parent disconnects. */
 
 const bodies = 64
 
-function bodyOf(batchSize: number, number: number): Buffer {
+/** A request's body, whose message ids are written into it anew for each request. */
+interface Template {
+  readonly body: Buffer
+  /** Where the digits of each message id begin. */
+  readonly digitsAt: readonly number[]
+}
+
+function templateOf(batchSize: number, number: number): Template {
   const sentAt = new Date().toISOString()
   const batch = Array.from({ length: batchSize }, (_, index) => {
     const id = number * batchSize + index
-    return { ...call(id), type: 'track', messageId: `load-${id}`, timestamp: sentAt }
+    return { ...call(id), type: 'track', messageId: messageIdOf(0), timestamp: sentAt }
   })
-  return Buffer.from(JSON.stringify({ batch, sentAt }))
+  const body = Buffer.from(JSON.stringify({ batch, sentAt }))
+  const digitsAt: number[] = []
+  for (let at = body.indexOf(idPrefix); at >= 0; at = body.indexOf(idPrefix, at + 1))
+    digitsAt.push(at + idPrefix.length)
+  return { body, digitsAt }
+}
+
+/** A copy: the request before may still be on its way. */
+function bodyOf({ body, digitsAt }: Template, firstId: number): Buffer {
+  const copy = Buffer.from(body)
+  for (const [index, at] of digitsAt.entries())
+    copy.write(messageIdOf(firstId + index).slice(idPrefix.length), at, 'latin1')
+  return copy
 }
 
 function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  const prepared = Array.from({ length: bodies }, (_, number) => bodyOf(batchSize, number))
+  const templates = Array.from({ length: bodies }, (_, number) => templateOf(batchSize, number))
   const headers = {
     'content-type': 'application/json',
     authorization: `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`,
   }
   let sent = 0
   const next = (): void => {
-    const body = prepared[sent++ % bodies] as Buffer
+    const number = sent++
+    const body = bodyOf(templates[number % bodies] as Template, number * batchSize)
     const outgoing = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } })
     outgoing.on('response', response => {
       response.resume()
       response.on('end', () => {
-        if (response.statusCode === 200) tally.messages += batchSize
-        else tally.refused += 1
+        if (response.statusCode === 200) {
+          tally.messages += batchSize
+          accepted.push(number)
+        } else tally.refused += 1
         next()
       })
     })
@@ -44,8 +66,11 @@ function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
 }
 
 const tally: { -readonly [Key in keyof LoadTally]: LoadTally[Key] } = { messages: 0, refused: 0, broken: 0 }
-process.on('message', (order: LoadOrder | 'tell') => {
-  if (order === 'tell') process.send?.(tally)
+/** The numbers of requests that were answered 200. */
+const accepted: number[] = []
+process.on('message', (order: LoadOrder | 'tally' | 'accepted') => {
+  if (order === 'tally') process.send?.(tally)
+  else if (order === 'accepted') process.send?.(accepted)
   else start(order)
 })
 process.on('disconnect', () => process.exit())

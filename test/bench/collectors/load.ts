@@ -20,19 +20,35 @@ export interface LoadTally {
 
 export interface Load {
   tally(): Promise<LoadTally>
+  /** The ids of all messages that were answered 200. */
+  accepted(): Promise<readonly string[]>
   stop(): Promise<void>
 }
+
+export const idPrefix = 'load-'
+const idDigits = 12
+/** Each message of a load has an id of its own, all of one length. */
+export const messageIdOf = (number: number): string => idPrefix + String(number).padStart(idDigits, '0')
+/** Finds a message id in a stored record, Avro or JSON. */
+export const messageIdPattern = new RegExp(`${idPrefix}\\d{${idDigits}}`)
 
 /** A process that sends as much as is taken, from now on. */
 export function startLoad(order: LoadOrder): Load {
   const child = fork(new URL('load-process.ts', import.meta.url), { execArgv: [] })
   child.send(order)
+  async function ask<Answer>(question: 'tally' | 'accepted'): Promise<Answer> {
+    const answer = once(child, 'message')
+    child.send(question)
+    const [told] = (await answer) as [Answer]
+    return told
+  }
   return {
-    async tally() {
-      const answer = once(child, 'message')
-      child.send('tell')
-      const [tally] = (await answer) as [LoadTally]
-      return tally
+    tally: () => ask<LoadTally>('tally'),
+    async accepted() {
+      const requests = await ask<readonly number[]>('accepted')
+      return requests.flatMap(number =>
+        Array.from({ length: order.batchSize }, (_, index) => messageIdOf(number * order.batchSize + index)),
+      )
     },
     async stop() {
       const ended = once(child, 'exit')

@@ -1,9 +1,13 @@
-import { Agent } from 'node:http'
+import { Agent, type ClientRequest, request } from 'node:http'
 import got from 'got'
 import kafkajs from 'kafkajs'
-import { Pool } from 'undici'
+import { Client } from 'undici'
 
-/* The usual loop: fetch, forward each value as it is, a window at a time, commit. No decoding, no signature, no retries, no metrics, no order. */
+/*
+ * The reference loop: the cheapest correct use of its packages. It fetches, forwards each value as
+ * it is, keeps a fixed number of requests in progress per partition, and commits a batch when each
+ * of its values was answered 2xx. It decodes, signs, retries, orders and counts nothing.
+ */
 
 export interface LoopSettings {
   readonly client: 'got' | 'undici'
@@ -11,41 +15,102 @@ export interface LoopSettings {
   readonly topic: string
   readonly group: string
   readonly url: string
+  /** Requests in progress, in all partitions together. */
   readonly inFlight: number
-  /** All are consumed at once, each with its part of the calls in flight. */
   readonly partitions: number
 }
 
-type Post = (value: Buffer) => Promise<unknown>
+/** Makes one request; `onEnd` is called exactly once. */
+type Post = (value: Buffer, onEnd: (error?: Error) => void) => void
 const headers = { 'content-type': 'application/octet-stream' }
+const timeoutMs = 5_000
 
+const refused = (status: number): Error => new Error(`the endpoint answered ${status}`)
+
+/** got's stream, which costs less than its promise, over an agent that keeps every connection. */
 function gotPost({ url, inFlight }: LoopSettings): Post {
-  // Node keeps 256 idle connections at most by default and opens the others anew each time.
-  const agent = { http: new Agent({ keepAlive: true, maxSockets: inFlight, maxFreeSockets: inFlight }) }
+  // Node keeps 256 idle connections by default and opens the others for each request.
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight, maxFreeSockets: inFlight })
   const client = got.extend({
-    agent,
+    method: 'POST',
     headers,
     retry: { limit: 0 },
     throwHttpErrors: false,
-    timeout: { request: 5_000 },
+    decompress: false,
+    followRedirect: false,
+    timeout: { request: timeoutMs },
   })
-  // got clones what stands behind a Buffer, here the whole fetched response: so it gets bytes of its own.
-  return value => client.post(url, { body: new Uint8Array(value) })
+  const { hostname, port, pathname: path } = new URL(url)
+  return (value, onEnd) => {
+    const send = (): ClientRequest =>
+      request({
+        ...{ method: 'POST', hostname, port, path, agent },
+        headers: { ...headers, 'content-length': value.length },
+      })
+    const stream = client.stream(url, { request: send })
+    let status = 0
+    stream.on('response', response => {
+      status = response.statusCode
+    })
+    stream.on('error', onEnd)
+    stream.on('end', () => onEnd(status < 300 ? undefined : refused(status)))
+    stream.resume()
+    stream.end(value)
+  }
 }
 
-function undiciPost({ url, inFlight }: LoopSettings): Post {
+/** One undici client per connection: its pool searches all of its connections for an idle one. */
+function undiciPost({ url }: LoopSettings): Post {
   const { origin, pathname: path } = new URL(url)
-  const pool = new Pool(origin, { connections: inFlight, headersTimeout: 5_000 })
-  return async body => {
-    const response = await pool.request({ path, method: 'POST', headers, body })
-    await response.body.dump()
+  const idle: Client[] = []
+  const options = { path, method: 'POST', headers } as const
+  return (body, onEnd) => {
+    const client = idle.pop() ?? new Client(origin, { headersTimeout: timeoutMs })
+    let status = 0
+    client.dispatch(
+      { ...options, body },
+      {
+        onRequestStart: () => undefined,
+        onResponseData: () => undefined,
+        onResponseStart: (_controller, statusCode) => {
+          status = statusCode
+        },
+        onResponseEnd: () => {
+          idle.push(client)
+          onEnd(status < 300 ? undefined : refused(status))
+        },
+        onResponseError: (_controller, error) => onEnd(error),
+      },
+    )
   }
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as LoopSettings
 const post = settings.client === 'got' ? gotPost(settings) : undiciPost(settings)
+const perPartition = Math.ceil(settings.inFlight / settings.partitions)
+
+interface Message {
+  readonly value: Buffer | null
+}
+
+/** Resolves when every value was answered 2xx; rejects at the first other end, so that the batch is fetched again. */
+const forward = (messages: readonly Message[]): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let next = 0
+    let ended = 0
+    const startNext = (): void => {
+      const message = messages[next++]
+      if (message !== undefined) post(message.value ?? Buffer.alloc(0), onEnd)
+    }
+    const onEnd = (error?: Error): void => {
+      if (error !== undefined) reject(error)
+      else if (++ended === messages.length) resolve()
+      else startNext()
+    }
+    for (let started = 0; started < Math.min(perPartition, messages.length); started++) startNext()
+  })
+
 const kafka = new kafkajs.Kafka({ brokers: [...settings.brokers], clientId: 'bare-loop' })
-const window = Math.ceil(settings.inFlight / settings.partitions)
 const consumer = kafka.consumer({ groupId: settings.group })
 await consumer.connect()
 await consumer.subscribe({ topic: settings.topic, fromBeginning: true })
@@ -53,13 +118,11 @@ await consumer.run({
   partitionsConsumedConcurrently: settings.partitions,
   eachBatchAutoResolve: false,
   eachBatch: async ({ batch: { messages }, resolveOffset, commitOffsetsIfNecessary, heartbeat }) => {
-    for (let from = 0; from < messages.length; from += window) {
-      const taken = messages.slice(from, from + window)
-      await Promise.all(taken.map(({ value }) => value && post(value)))
-      resolveOffset(taken.at(-1)?.offset ?? '')
-      await commitOffsetsIfNecessary()
-      await heartbeat()
-    }
+    if (messages.length === 0) return
+    await forward(messages)
+    resolveOffset(messages.at(-1)?.offset ?? '')
+    await commitOffsetsIfNecessary()
+    await heartbeat()
   },
 })
 

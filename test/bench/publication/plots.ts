@@ -1,5 +1,4 @@
 import { type Entry, figureOf, type Value } from './entries.ts'
-import { peers } from './peers.ts'
 import { type Bar, barPlot, linePlot, type Point } from './svg.ts'
 
 /** The plots beside the page of results, by their file's name. */
@@ -11,11 +10,11 @@ export const plotFiles = (entries: readonly Entry[]): ReadonlyMap<string, string
   ])
 
 /** In the order in which they are shown. */
-export const transports: readonly string[] = ['undici', 'got']
+const transports: readonly string[] = ['undici', 'got']
 const legend = {
   hookline: 'Hookline, everything on: Avro, signature, order, retries, metrics',
   beside: 'the bare kafkajs loop, in the same run',
-  elsewhere: 'other programs, measured on a machine of the same kind in another run; they forward the value as it is',
+  elsewhere: 'other programs, in turn with Hookline; they forward the value as it is',
 }
 
 function throughput(entries: readonly Entry[]): string {
@@ -24,7 +23,7 @@ function throughput(entries: readonly Entry[]): string {
       const variant = `hookline ${transport}, ${delayMs} ms`
       return pairOf(`hookline ${transport}`, figureOf(entries, { row: 'delivery', variant, what: 'deliveries' }))
     })
-    const others = peers.map(({ name, perCpuSecond }) => elsewhere(name, perCpuSecond[delayMs] ?? 0))
+    const others = othersIn(entries, { row: 'peers', of: `${delayMs} ms`, what: 'deliveries' })
     return { title: `answers after ${delayMs} ms`, bars: [...own, ...others] }
   })
   return barPlot({ title: 'Deliveries a CPU second of the forwarder', groups, legend })
@@ -39,14 +38,26 @@ function latency(entries: readonly Entry[]): string {
     })
     // The loop is the same for all.
     const once = own.filter(({ label }, index) => own.findIndex(bar => bar.label === label) === index)
-    const others =
-      what === 'p99' ? peers.flatMap(({ name, p99 }) => (p99 === undefined ? [] : [elsewhere(name, p99)])) : []
+    const others = othersIn(entries, { ...live, what })
     return { title: what, bars: [...once, ...others] }
   })
   return barPlot({ title: 'Append to answer in ms, 1,000 events a second, answers after 20 ms', groups, legend })
 }
 
-const elsewhere = (label: string, value: number): Bar => ({ label, value, of: 'elsewhere' })
+/** The other programs of a row, of which each variant is a name and the case. */
+function othersIn(
+  entries: readonly Entry[],
+  { row, of, what }: { readonly row: string; readonly of: string; readonly what: string },
+): readonly Bar[] {
+  return entries
+    .filter(entry => entry.row === row && entry.variant.endsWith(`, ${of}`))
+    .filter(({ variant }) => !/^(hookline|bare) /.test(variant))
+    .flatMap(({ variant, values }) => {
+      const value = values.find(each => each.what === what)?.measured
+      const label = variant.slice(0, -`, ${of}`.length)
+      return value === undefined || value === null ? [] : [{ label, value, of: 'elsewhere' as const }]
+    })
+}
 
 function pairOf(label: string, figure: Value | undefined): readonly Bar[] {
   if (figure === undefined || figure.measured === null) return []

@@ -5,8 +5,7 @@ import { capacityBlocks } from '../../../deploy/capacity/page.ts'
 import { rowNames } from '../options.ts'
 import { type Entry, replaced } from './entries.ts'
 import { headlines } from './headlines.ts'
-import { peersText } from './peers-table.ts'
-import { plotFiles, transports } from './plots.ts'
+import { plotFiles } from './plots.ts'
 import { frontText, pageText, withBlock } from './tables.ts'
 
 const resultsPath = 'docs/performance/results.json'
@@ -28,10 +27,7 @@ export async function shownFiles(root: string, entries: readonly Entry[]): Promi
   const page = (path: string): Promise<string> => readFile(join(root, path), 'utf8')
   const blocks: Readonly<Record<string, ReadonlyMap<string, string>>> = {
     'README.md': new Map([['performance', frontText(entries, headlines)]]),
-    'docs/performance/README.md': new Map([
-      ['results', pageText(entries, rowNames)],
-      ['peers', peersText(entries, transports)],
-    ]),
+    'docs/performance/README.md': new Map([['results', pageText(entries, rowNames)]]),
     'docs/explanation/capacity.md': capacityBlocks(entries),
   }
   const shown = new Map([...plotFiles(entries)].map(([file, text]) => [`docs/performance/${file}`, text]))

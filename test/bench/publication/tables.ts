@@ -61,7 +61,7 @@ export interface Headline {
   readonly of?: RegExp
 }
 
-/** For who wants to know in a minute how it stands: a line a bar, all its variants in one cell, the worst verdict. */
+/** A line for each bar, with all its variants in one cell and the worst verdict, above it which runs they come from. */
 export function frontText(entries: readonly Entry[], headlines: readonly Headline[]): string {
   const lines = headlines.map(headline => {
     const { title } = headline
@@ -77,7 +77,20 @@ export function frontText(entries: readonly Entry[], headlines: readonly Headlin
       worst(found.map(({ verdict }) => verdict)),
     ]
   })
-  return table(['', 'measured', 'must', 'aim', ''], lines)
+  return `${originText(entries)}\n\n${table(['', 'measured', 'must', 'aim', ''], lines)}`
+}
+
+/** Figures compare only within one commit and one machine: the text says whether these do. */
+function originText(entries: readonly Entry[]): string {
+  const origins = new Set(entries.map(({ commit, machine }) => `commit ${commit}; ${machine}`))
+  const dates = entries.map(({ date }) => date).sort()
+  const days = [...new Set([dates.at(0), dates.at(-1)])].join(' to ')
+  const [origin] = origins
+  if (origin === undefined) return 'Nothing is published.'
+  if (origins.size === 1) return `One run, ${days}, ${origin}.`
+  const commits = new Set(entries.map(({ commit }) => commit)).size
+  const machines = new Set(entries.map(({ machine }) => machine)).size
+  return `Several runs, ${days}: ${commits} commits, ${machines} machines. Compare figures only within a row.`
 }
 
 /** What a headline tells of. */

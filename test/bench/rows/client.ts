@@ -70,10 +70,9 @@ async function compare(bench: Bench, installation: Installation, endpoint: Endpo
   const cpu = (result: Result): number => result.cpuMicrosAMessage
   const subject = `hookline, ${load.name}`
   const times = median((results.get('hookline') ?? []).map((own, round) => cpuOf(results, round) / cpu(own)))
-  const bar = load.perSecond === undefined ? bars.cheaperThanSegment : {}
   return {
     findings: [
-      { subject, what: `times cheaper than ${peer}`, measured: times, ...bar },
+      { subject, what: `times cheaper than ${peer}`, measured: times, ...bars.cheaperThanSegment[load.name] },
       { subject, what: 'lost', measured: lost, ...bars.lost },
     ],
     figures: clients.map(client => ({

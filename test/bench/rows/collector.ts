@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import kafkajs from 'kafkajs'
 import { type Bar, bars, type Finding } from '../bars.ts'
-import { type LoadTally, startLoad } from '../collectors/load.ts'
+import { type LoadTally, messageIdPattern, startLoad } from '../collectors/load.ts'
 import { bareCollector, type CollectorServer, hooklineCollector, startAndAwait } from '../collectors/server.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { cpuSeconds, micros, peakMb, together } from '../process-figures.ts'
@@ -32,8 +31,10 @@ interface Run {
   readonly perSecond: number
   readonly peakMb: number
   readonly tally: LoadTally
-  /** Records on the topic in the end. */
-  readonly stored: number
+  /** Message ids that were answered 200 and are not on the topic. */
+  readonly lost: number
+  /** Records whose message id another record on the topic has. */
+  readonly duplicated: number
 }
 
 /** What it costs to take a message in. */
@@ -82,29 +83,24 @@ async function measure(
     const to = await mark()
     const tally = await load.tally()
     const peak = together(process.pids, peakMb)
-    await load.stop()
     await process.stop()
-    const stored = await recordsOf(bench, installation.topics.events)
+    const accepted = await load.accepted()
+    await load.stop()
+    const stored = await installation.eventTexts(messageIdPattern)
+    const ids = new Set(stored)
     const run = { profile: process.profile, window: { from: from.micros, to: to.micros } }
     return {
       perCpuSecond: (to.messages - from.messages) / (to.cpu - from.cpu),
       perSecond: ((to.messages - from.messages) * 1_000) / (to.at - from.at),
       peakMb: peak,
       tally,
-      stored,
+      lost: server === parsing ? 0 : accepted.filter(id => !ids.has(id)).length,
+      duplicated: stored.length - ids.size,
       profile: await profileOf(`${server.name}, ${batchSize} in a request`, run),
     }
   } finally {
     await process.stop()
   }
-}
-
-async function recordsOf({ stage }: Bench, topic: string): Promise<number> {
-  const admin = new kafkajs.Kafka({ brokers: [...stage.brokers], logLevel: kafkajs.logLevel.NOTHING }).admin()
-  await admin.connect()
-  const offsets = await admin.fetchTopicOffsets(topic)
-  await admin.disconnect()
-  return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0)
 }
 
 function figuresOf(server: CollectorServer, batchSize: number, runs: readonly Run[]): Figures {
@@ -148,8 +144,13 @@ function findingsOf(
     ),
     finding(
       'answered 200 and not stored',
-      worst(({ tally, stored }) => Math.max(0, tally.messages - stored)),
+      worst(({ lost }) => lost),
       bars.lost,
+    ),
+    finding(
+      'stored twice',
+      worst(({ duplicated }) => duplicated),
+      bars.duplicates,
     ),
   ]
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Bar, ofBareDelivery, ofBareP99, type Verdict, verdictOf } from '../../bench/bars.ts'
+import { type Bar, type Verdict, verdictOf } from '../../bench/bars.ts'
 import { asEnvironment, filledIn, parsePeer } from '../../bench/forwarders/peer.ts'
 import { parseOptions, rowNames } from '../../bench/options.ts'
 import { failuresOf, reportOf, shown } from '../../bench/report.ts'
@@ -13,6 +13,8 @@ describe('the verdict on a finding', () => {
     ['beyond the must', 38.1, atMost, 'FAILS'],
     ['no number', Number.NaN, atMost, 'FAILS'],
     ['never', Number.POSITIVE_INFINITY, atMost, 'FAILS'],
+    ['at least, compared with nothing', Number.POSITIVE_INFINITY, atLeast, 'FAILS'],
+    ['an aim, compared with nothing', Number.POSITIVE_INFINITY, { aim: { atLeast: 1 } }, 'short of the aim'],
     ['at least, on it', 0.9, atLeast, 'holds'],
     ['at least, below it', 0.89, atLeast, 'FAILS'],
     ['only an aim, missed', 1.2, { aim: { atMost: 1.1 } }, 'short of the aim'],
@@ -21,22 +23,6 @@ describe('the verdict on a finding', () => {
   ])('%s', (_, measured, bar, verdict) =>
     expect(verdictOf({ subject: 'x', what: 'y', measured, ...bar })).toBe(verdict),
   )
-})
-
-describe('a bar of another machine, held beside its bare loop', () => {
-  it.each<[string, Bar, Bar]>([
-    [
-      'a p99 of 59 ms is that of the loop itself',
-      ofBareP99({ must: { atMost: 59 }, aim: { atMost: 29.5 } }),
-      { must: { atMost: 1 }, aim: { atMost: 0.5 } },
-    ],
-    [
-      'a millisecond, in which the loop makes 26.1 deliveries',
-      ofBareDelivery({ must: { atMost: 1_000 } }),
-      { must: { atMost: 26.1 } },
-    ],
-    ['a lower bound stays one', ofBareP99({ aim: { atLeast: 118 } }), { aim: { atLeast: 2 } }],
-  ])('%s', (_, bar, expected) => expect(bar).toEqual(expected))
 })
 
 describe('the report', () => {

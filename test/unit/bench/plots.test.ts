@@ -58,9 +58,12 @@ describe('the plots of what is published', () => {
   const bare = { name: 'bare undici', measured: 23_000, unit: '/ CPU s' }
   const plots = plotFiles([
     entry('delivery', 'hookline undici, 20 ms', [{ what: 'deliveries', measured: 15_123, reference: bare }]),
+    entry('peers', 'redpanda-tuned, 20 ms', [{ what: 'deliveries', measured: 8_600 }]),
+    entry('peers', 'bare undici, 20 ms', [{ what: 'deliveries', measured: 7_777 }]),
     entry('live', 'hookline got, 1000/s, 20 ms', [
       { what: 'p99', measured: 31.5, reference: { ...bare, measured: 44 } },
     ]),
+    entry('live', 'redpanda, 1000/s, 20 ms', [{ what: 'p99', measured: 38 }]),
     entry('backlog', 'hookline undici, backlog of 10,000', [{ what: 'CPU a delivery', measured: 50 }]),
     entry('backlog', 'hookline undici, backlog of 1,000,000', [
       { what: 'CPU a delivery', measured: 52 },
@@ -72,10 +75,13 @@ describe('the plots of what is published', () => {
   const words = (file: string): readonly string[] => wordsIn(plots.get(file) ?? '')
 
   it.each<[string, readonly string[]]>([
-    ['throughput.svg', ['hookline undici', '15,123', 'bare undici', '23,000', 'Redpanda Connect 4.105', '8,600']],
-    ['latency.svg', ['hookline got', '31.5', '44', '38']],
+    ['throughput.svg', ['hookline undici', '15,123', 'bare undici', '23,000', 'redpanda-tuned', '8,600']],
+    ['latency.svg', ['hookline got', '31.5', '44', 'redpanda', '38']],
     ['growth.svg', ['10⁴', '10⁶', '1.07', '1.2', 'destinations: not measured']],
   ])('%s', (file, expected) => expect(words(file)).toEqual(expect.arrayContaining([...expected])))
+
+  it('shows the loop of the row peers only as the reference of its own row', () =>
+    expect(words('throughput.svg')).not.toContain('7,777'))
 
   it('of nothing there are plots too', () =>
     expect([...plotFiles([]).values()].join('')).not.toMatch(/NaN|undefined|null/))

@@ -13,7 +13,6 @@ import {
   verdictNow,
 } from '../../bench/publication/entries.ts'
 import { headlines } from '../../bench/publication/headlines.ts'
-import { peersText } from '../../bench/publication/peers-table.ts'
 import { readEntries, shownFiles } from '../../bench/publication/publish.ts'
 import { figuresUnder, frontText, pageText, withBlock } from '../../bench/publication/tables.ts'
 
@@ -140,23 +139,6 @@ describe('publishing', () => {
     expect(replaced(old, [], { rows: ['live'], isWhole: true })).toHaveLength(1))
 })
 
-describe('beside other programs', () => {
-  const figure = (what: string, measured: number | null): Value => ({ what, measured, verdict: '' })
-  const all = [
-    entry('delivery', 'hookline got, 0 ms', [figure('deliveries', 5_123), figure('peak memory', 250)]),
-    entry('delivery', 'hookline got, 200 ms', [figure('deliveries', 4_500), figure('peak memory', 460)]),
-    entry('live', 'hookline got, 1000/s, 20 ms', [figure('p99', null)]),
-    entry('isolation', 'hookline got, 1 of 10 dead', [figure('healthy events in time', 0.9996)]),
-  ]
-
-  it('stands what was published; a dash for what was not, or has no number', () => {
-    const [, , got, undici, ...others] = peersText(all, ['got', 'undici']).split('\n')
-    expect(got).toBe('| **hookline got** | 5,123 | – | 4,500 | 250–460 | – | 99.96 % | – | – |')
-    expect(undici).toBe('| **hookline undici** | – | – | – | – | – | – | – | – |')
-    expect(others).toContain('| kafkajs + undici loop | 30,900 | 26,100 | 15,000 | 333–482 | 59 | 0.1 % | 30 | 5 |')
-  })
-})
-
 describe('the tables', () => {
   const p99: Value = {
     ...{ what: 'p99', unit: 'ms', measured: 40.26, must: { atMost: 38 }, verdict: 'FAILS' as const },
@@ -201,12 +183,28 @@ describe('the tables', () => {
           { title: 'none', row: 'idle', what: 'CPU' },
         ],
       ),
-    ).toBe(`|  | measured | must | aim |  |
+    ).toBe(`One run, 2026-01-02, commit abc; 2 × Z80.
+
+|  | measured | must | aim |  |
 |---|---|---|---|---|
 | both | 0.8 / 0.7 | ≥ 0.75 |  | FAILS |
 | one | 0.8 | ≥ 0.75 |  | holds |
 | bars of their own | 200 / 270 MB | – / ≤ 300 |  | holds |
 | none | not published |  |  |  |`))
+
+  it.each<[string, readonly Entry[], string]>([
+    ['nothing', [], 'Nothing is published.'],
+    [
+      'rows of several runs',
+      [
+        entry('live', 'got', [ratio]),
+        entry('idle', 'got', [], { date: '2026-02-03', commit: 'def', machine: 'other' }),
+      ],
+      'Several runs, 2026-01-02 to 2026-02-03: 2 commits, 2 machines. Compare figures only within a row.',
+    ],
+  ])('the short table says where its figures come from: %s', (_, published, text) =>
+    expect(frontText(published, []).split('\n')[0]).toBe(text),
+  )
 
   it('stand between their marks, and a page without them is refused', () => {
     const page = 'a\n<!-- x -->\nold\n<!-- end of x -->\nb\n'
