@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js'
+import { clientNetworkOf } from './client-network.ts'
 import { TokenBucket } from './collector/token-bucket.ts'
 
 /** Wrong keys that one client address may send immediately, and then per second. */
@@ -29,7 +29,7 @@ export class FailureThrottle {
 
   /** Whole seconds until a key of this address is looked at; 0: now. */
   secondsToWait(address: string, now: number): number {
-    const client = this.#clients.get(groupOf(address))
+    const client = this.#clients.get(clientNetworkOf(address) ?? address)
     const own = client?.bucket.secondsToWait(now) ?? 0
     return own > 0 || client?.isKnown === true ? own : this.#all.secondsToWait(now)
   }
@@ -44,24 +44,17 @@ export class FailureThrottle {
   }
 
   #clientOf(address: string, now: number): Client {
-    const group = groupOf(address)
-    const client = this.#clients.get(group) ?? {
+    const network = clientNetworkOf(address) ?? address
+    const client = this.#clients.get(network) ?? {
       bucket: new TokenBucket(ofAddress.perSecond, now, ofAddress.burst),
       isKnown: false,
     }
-    this.#clients.delete(group)
-    this.#clients.set(group, client)
+    this.#clients.delete(network)
+    this.#clients.set(network, client)
     for (const oldest of this.#clients.keys()) {
       if (this.#clients.size <= maxAddresses) break
       this.#clients.delete(oldest)
     }
     return client
   }
-}
-
-/** One client can have all addresses of an IPv6 network of 64 bits. */
-function groupOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
 }

@@ -2,7 +2,7 @@ import { type DeadLetter, type DeadLetterFilter, matches } from '../../core/deli
 import { type ReplayRefusal, takenBack } from '../../core/delivery/replay.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
 import { visitDeadLetters } from './dead-letters.ts'
-import { createTurns } from './turns.ts'
+import { createPacer } from './pacer.ts'
 import { createWaysBack, type Way, type WayBackDeps } from './ways-back.ts'
 
 /** Dead letters under way at once: enough for full batches, and the most that a crash can leave put back and not marked. */
@@ -71,7 +71,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const { filter, perSecond, dryRun = false, signal, begin = () => true, onProgress } = options
   const failing = new AbortController()
   const stop = AbortSignal.any([signal, failing.signal])
-  const turn = createTurns(clock, perSecond, stop)
+  const paced = createPacer(clock, perSecond, stop)
   const wayOf = createWaysBack(deps)
   const tally = new Map<string, ReplayRow>()
   const destinations = new Set<string>()
@@ -89,7 +89,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
     const way = await wayOf(record, deadLetter)
     count(tally, deadLetter, way)
     if (dryRun || 'refusal' in way) return
-    await turn()
+    await paced()
     await writing.room()
     stop.throwIfAborted()
     writing.start(record, way)

@@ -4,7 +4,7 @@ import type { SyncId, SyncMode } from '../../core/audience/sync.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
 import { type MembershipSource, visitMemberships } from './memberships.ts'
-import { waited } from './turns.ts'
+import { waited } from './pacer.ts'
 
 /** How often it is asked how far things are. */
 const askEvery = durationMs(1_000)

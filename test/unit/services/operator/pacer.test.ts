@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTurns } from '../../../../src/services/operator/turns.ts'
+import { createPacer } from '../../../../src/services/operator/pacer.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
@@ -8,7 +8,7 @@ const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve)
 function taking(perSecond: number | undefined, count: number) {
   const clock = new ManualClock()
   const stopping = new AbortController()
-  const turn = createTurns(clock, perSecond, stopping.signal)
+  const turn = createPacer(clock, perSecond, stopping.signal)
   const times: number[] = []
   const ended = (async () => {
     for (let taken = 0; taken < count; taken++) {
@@ -36,7 +36,7 @@ describe('turns', () => {
 
   it('do not come later and later when each is asked for late', async () => {
     const clock = new ManualClock()
-    const turn = createTurns(clock, 100, new AbortController().signal)
+    const turn = createPacer(clock, 100, new AbortController().signal)
     for (let taken = 0; taken < 100; taken++) {
       const due = turn()
       // 3 ms late every time.

@@ -1,16 +1,19 @@
 import type { Clock } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
 
-/** Time lost is made up for only as far as this: timers are late by milliseconds, but after a halt no flood may follow. */
-const longestMakeUpMs = 100
+/** How much lost time is made up for: timers are late by milliseconds, and no burst may follow a long halt. */
+const maxMakeUpMs = 100
 
-/** Resolves when the next turn has come: `perSecond` of them, evenly; always at once when undefined. Also when `stop` is aborted. */
-export function createTurns(clock: Clock, perSecond: number | undefined, stop: AbortSignal): () => Promise<void> {
+/**
+ * Spaces work evenly: resolves `perSecond` times a second, immediately when that is undefined, and when `stop` is
+ * aborted.
+ */
+export function createPacer(clock: Clock, perSecond: number | undefined, stop: AbortSignal): () => Promise<void> {
   if (perSecond === undefined) return async () => {}
   let next = clock.monotonic()
   return async () => {
     const now = clock.monotonic()
-    const turn = Math.max(next, now - longestMakeUpMs)
+    const turn = Math.max(next, now - maxMakeUpMs)
     next = turn + 1_000 / perSecond
     if (turn > now) await waited(clock, durationMs(turn - now), stop)
   }
