@@ -3,46 +3,77 @@ import type { Event } from '../../core/message/event.ts'
 import type { Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
+import type { Shard } from '../partitions/shard.ts'
 import type { OpenRecord } from './delivery.ts'
 
-/** How often it is looked whether the suppressions topic has been read far enough. */
-const lookAgainAfter = durationMs(100)
+/** How often a delete that is not confirmed is checked again. */
+const checkEvery = durationMs(100)
 
 interface Deps {
   readonly marks: Pick<Marks, 'get' | 'age'>
   readonly clock: Clock
-  /** Starts what was enqueued while the partition was paused. */
+  /** Decodes a record that waited behind a delete. */
+  readonly decode: (open: OpenRecord) => void
+  /** Starts what was enqueued since. */
   readonly pump: () => void
 }
 
-/** Calls `end` with whether a delete was asked for: immediately, or when it is known. */
-export type CheckDeletion = (open: OpenRecord, event: Event, end: (isRequested: boolean) => void) => void
+/** Later records of the same user, by the key of the delete that they wait behind. */
+type Waiting = Map<string, OpenRecord[]>
 
 /**
- * A deletion writes its mark to the suppressions topic before its delete messages to the events topic,
- * and needs other rights in Kafka for that. So a delete without a mark is forged, once everything is
- * known that was written there before the delete was fetched. Until then its partition is paused,
- * for half a second at the most: what follows in the same fetch is decided without a pause.
+ * Checks that a delete was requested. A deletion writes its mark to the suppressions topic before its
+ * delete messages to the events topic, and needs other rights in Kafka for that. So a delete without
+ * a mark is forged, once everything is known that was written there before the delete was fetched:
+ * half a second later at the most. Until then the delete waits, and later records of the same user in
+ * its partition with it, so that their order holds. Everybody else's records go on.
  */
-export function createDeletionCheck({ marks, clock, pump }: Deps): CheckDeletion {
-  const isMarked = ({ message: { userId }, ...of }: Event): boolean => {
-    const known = userId === undefined ? undefined : marks.get(userId)
+export class DeletionCheck {
+  readonly #deps: Deps
+  readonly #waiting = new WeakMap<Shard, Waiting>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** True: an unconfirmed delete of the same user precedes the record, which is decoded after it. */
+  defers(open: OpenRecord): boolean {
+    const behind = this.#waiting.get(open.shard)?.get(keyTextOf(open))
+    behind?.push(open)
+    return behind !== undefined
+  }
+
+  /** Calls `end` with whether the delete was requested: immediately, or when it is known. */
+  check(open: OpenRecord, event: Event, end: (isRequested: boolean) => void): void {
+    const { marks, clock, pump } = this.#deps
+    const { shard } = open
+    const { fetchedAt } = shard
+    const isKnown = (): boolean => this.#isMarked(event) || clock.monotonic() - marks.age() >= fetchedAt
+    if (isKnown()) return end(this.#isMarked(event))
+    const behind = this.#hold(open)
+    const look = (): void => {
+      if (shard.revoked) return
+      if (!isKnown()) return void clock.after(checkEvery, look)
+      this.#waiting.get(shard)?.delete(keyTextOf(open))
+      end(this.#isMarked(event))
+      for (const next of behind) if (!this.defers(next)) this.#deps.decode(next)
+      pump()
+    }
+    clock.after(checkEvery, look)
+  }
+
+  #isMarked({ message: { userId }, ...of }: Event): boolean {
+    const known = userId === undefined ? undefined : this.#deps.marks.get(userId)
     return known !== undefined && isRequested(known, of)
   }
 
-  return (open, event, end) => {
+  #hold(open: OpenRecord): readonly OpenRecord[] {
+    const behind: OpenRecord[] = []
     const { shard } = open
-    const { fetchedAt } = shard
-    const isKnown = (): boolean => isMarked(event) || clock.monotonic() - marks.age() >= fetchedAt
-    if (isKnown()) return end(isMarked(event))
-    const look = (): void => {
-      if (shard.revoked) return
-      if (!isKnown()) return void clock.after(lookAgainAfter, look)
-      end(isMarked(event))
-      shard.unhold('deletion')
-      pump()
-    }
-    shard.hold('deletion')
-    clock.after(lookAgainAfter, look)
+    const waiting: Waiting = this.#waiting.get(shard) ?? new Map()
+    this.#waiting.set(shard, waiting.set(keyTextOf(open), behind))
+    return behind
   }
 }
+
+const keyTextOf = ({ record: { key } }: OpenRecord): string => key?.toString('latin1') ?? ''

@@ -14,7 +14,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import type { Shard } from '../partitions/shard.ts'
-import { type CheckDeletion, createDeletionCheck } from './deletion-check.ts'
+import { DeletionCheck } from './deletion-check.ts'
 import { OpenRecord } from './delivery.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { Settle } from './settle.ts'
@@ -52,7 +52,7 @@ interface Plan {
 export class Intake {
   readonly #deps: Deps
   readonly #waitForSchema: WaitForSchema<OpenRecord>
-  readonly #checkDeletion: CheckDeletion
+  readonly #deletionCheck: DeletionCheck
   readonly #open = new Chain<OpenRecord>()
 
   constructor(deps: Deps) {
@@ -63,7 +63,12 @@ export class Intake {
       decode: open => this.#decode(open),
       unknown: open => deps.settle.refused(open, 'undecodable', { carried: parkedIn(open.record, deps.topics) }),
     })
-    this.#checkDeletion = createDeletionCheck({ ...deps, pump: deps.dispatcher.pump })
+    this.#deletionCheck = new DeletionCheck({
+      marks: deps.marks,
+      clock: deps.clock,
+      decode: open => this.#decode(open),
+      pump: deps.dispatcher.pump,
+    })
   }
 
   /** Records taken up and not done, oldest first. */
@@ -79,7 +84,7 @@ export class Intake {
   take(record: LogRecord, shard: Shard): void {
     const open = new OpenRecord(record, shard, this.#deps.clock.monotonic(), this)
     this.#open.add(open)
-    this.#decode(open)
+    if (!this.#deletionCheck.defers(open)) this.#decode(open)
   }
 
   /** Nothing is left to be done of a record. */
@@ -147,7 +152,7 @@ export class Intake {
     const plan = this.#tried(open, carried, () => this.#plan(event, carried))
     if (plan === undefined) return
     if (event.message.type !== 'delete') return this.#carryOut(open, plan, carried)
-    this.#checkDeletion(open, event, isRequested => {
+    this.#deletionCheck.check(open, event, isRequested => {
       if (isRequested) this.#carryOut(open, plan, carried)
       else this.#refuseBytes(open, 'marked as canonical, but a delete that nobody asked for', carried)
     })

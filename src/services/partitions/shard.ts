@@ -5,7 +5,7 @@ import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../cor
 import { Unread } from './unread.ts'
 
 /** Why nothing of a partition is taken up for now. */
-export type Hold = 'backlog' | 'not_due' | 'schema' | 'restore' | 'deletion'
+export type Hold = 'backlog' | 'not_due' | 'schema' | 'restore'
 
 interface Deps {
   readonly consumer: LogConsumer

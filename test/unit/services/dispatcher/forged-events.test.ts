@@ -56,18 +56,57 @@ describe('a delete goes out only where somebody asked for it', () => {
     expect(harness.log.committed('live', harness.topics.events)).toBe(2)
   })
 
-  it('waits, and what follows with it, until everything is known that was asked for before', async () => {
-    const harness = await DispatcherHarness.started()
-    harness.follower.isCutOff = true
-    await harness.advance(1)
-    harness.write(deleteAt(harness.clock.now()))
-    harness.write({ message: trackMessage('m1') })
-    await harness.advance(500)
-    expect(types(harness)).toEqual([])
-    harness.follower.isCutOff = false
-    await harness.advance(500)
-    expect(types(harness)).toEqual(['delete', 'track'])
-    expect(reasons(harness)).toEqual([])
+  describe('until everything is known that was requested before', () => {
+    const cutOff = async (): Promise<DispatcherHarness> => {
+      const harness = await DispatcherHarness.started()
+      harness.follower.isCutOff = true
+      await harness.advance(1)
+      return harness
+    }
+    const users = ({ calls }: DispatcherHarness): string[] =>
+      calls.map(({ call }) => (JSON.parse(call.body.toString()) as { userId: string }).userId)
+
+    it('it waits, and what its user did later waits behind it', async () => {
+      const harness = await cutOff()
+      harness.write(deleteAt(harness.clock.now()))
+      await harness.advance(1)
+      harness.write({ message: trackMessage('m1', { userId: 'ada' }) })
+      await harness.advance(500)
+      expect(types(harness)).toEqual([])
+      harness.follower.isCutOff = false
+      await harness.advance(500)
+      expect(types(harness)).toEqual(['delete', 'track'])
+      expect(reasons(harness)).toEqual([])
+      expect(harness.log.committed('live', harness.topics.events)).toBe(2)
+    })
+
+    it('forged ones hold up no other user, and are dead letters in the end', async () => {
+      const harness = await cutOff()
+      const forged = deleteAt(harness.clock.now())
+      for (const userId of ['bob', 'cid', 'bob']) {
+        harness.log.write(harness.topics.events, harness.codec.encode(forged), 'ada')
+        harness.write({ message: trackMessage(`of ${userId}`, { userId }) })
+      }
+      await harness.advance(10)
+      expect(users(harness)).toEqual(['bob', 'cid', 'bob'])
+      harness.follower.isCutOff = false
+      await harness.advance(2_000)
+      expect(reasons(harness)).toEqual(['undecodable', 'undecodable', 'undecodable'])
+      expect(harness.log.committed('live', harness.topics.events)).toBe(6)
+    })
+
+    it("what waits for a partition that is another process's is left to that process", async () => {
+      const harness = await cutOff()
+      harness.write(deleteAt(harness.clock.now()))
+      await harness.advance(1)
+      harness.write({ message: trackMessage('m1', { userId: 'ada' }) })
+      await harness.advance(1)
+      await harness.service.stop()
+      harness.follower.isCutOff = false
+      await harness.advance(2_000)
+      expect(types(harness)).toEqual([])
+      expect(reasons(harness)).toEqual([])
+    })
   })
 })
 
