@@ -1,6 +1,4 @@
-import type { Event } from '../../src/core/message/event.ts'
 import { type CallType, callTypes, type MessageType } from '../../src/core/message/message.ts'
-import { epochMs } from '../../src/core/units.ts'
 import { app, appTypes, type DemoSource, web, webMessagesOfEachType } from './demo-scenario.ts'
 
 /** How a message comes in: over HTTP, straight onto the topic, or made by a deletion request. */
@@ -20,7 +18,7 @@ const idOf = (source: DemoSource, type: MessageType, index: number): string =>
 /** Half of what web sends comes in each way, and so do the messages that are shown. */
 export function wayOf(messageId: string): Way {
   const [source, type, index] = messageId.split('-')
-  if (type === 'delete') return 'deletion'
+  if (source === 'delete') return 'deletion'
   if (source === app.id) return 'collector'
   return (callTypes.indexOf(type as CallType) + Number(index)) % 2 === 0 ? 'collector' : 'kafka'
 }
@@ -58,29 +56,8 @@ function demoCall(source: DemoSource, type: CallType, index: number): DemoCall {
   return { source, way: wayOf(messageId), fields: { ...bodies[type](index), messageId, userId: userOf(index) } }
 }
 
-/** What a deletion request makes of web's users; no library can send this. */
-export function demoDeletions(now: number): readonly Event[] {
-  return Array.from({ length: webMessagesOfEachType }, (_, index) => ({
-    sourceId: web.id,
-    destinationId: undefined,
-    receivedAt: epochMs(now),
-    canonical: true,
-    origin: { kind: 'deletion', id: 'demo-request', version: undefined },
-    message: {
-      type: 'delete',
-      messageId: idOf(web, 'delete', index),
-      userId: userOf(index),
-      anonymousId: undefined,
-      groupId: undefined,
-      previousId: undefined,
-      event: undefined,
-      name: undefined,
-      category: undefined,
-      timestamp: epochMs(now),
-      properties: undefined,
-      traits: undefined,
-      context: undefined,
-      integrations: undefined,
-    },
-  }))
-}
+/** Users of web that a deletion request names: it makes one delete message for each. They send nothing, so that nothing of theirs is dropped. */
+export const deletedUsers: readonly string[] = Array.from(
+  { length: webMessagesOfEachType },
+  (_, index) => `former-user-${index}`,
+)

@@ -1,19 +1,14 @@
-import { createEventCodec } from '../../src/adapters/avro.ts'
-import { systemClock as clock } from '../../src/adapters/clock.ts'
-import { createKafka } from '../../src/adapters/kafka/client.ts'
-import { createProducer } from '../../src/adapters/kafka/producer.ts'
-import { createLogger } from '../../src/adapters/logger.ts'
-import { createRegistry } from '../../src/adapters/registry.ts'
-import { keyOf } from '../../src/core/message/event.ts'
 import { callTypes } from '../../src/core/message/message.ts'
-import { topicNames } from '../../src/core/topics.ts'
 import { Analytics, type Failure } from '../../src/index.ts'
 import { kafkaTransport } from '../../src/kafka.ts'
-import { type DemoCall, demoCalls, demoDeletions, type Way } from './demo-messages.ts'
+import { type DemoCall, deletedUsers, demoCalls, type Way } from './demo-messages.ts'
 import { app, web } from './demo-scenario.ts'
+import { hookline } from './service-process.ts'
 
 /** Where messages go in. */
 export interface Entrances {
+  /** The configuration file, for commands. */
+  readonly config: string
   /** URL of the collector. */
   readonly collector: string
   readonly brokers: readonly string[]
@@ -43,8 +38,8 @@ export async function sendAll(to: Entrances, tell: (line: string) => void): Prom
     tell(`${calls.length - straight} ${type} to the collector, ${straight} straight to Kafka`)
   }
   await Promise.all(all.map(client => client.close()))
-  const deletion = await appendDeletions(to)
-  tell(`${deletion} delete, as a deletion request makes them`)
+  const deletion = await requestDeletion(to)
+  tell(`${deletion} delete, made by a deletion request`)
   const sent = (client: Analytics): number => client.counts.sent
   return { collector: sent(clients.web) + sent(clients.app), kafka: sent(clients.straight), deletion }
 }
@@ -62,26 +57,8 @@ function createClients({ collector: endpoint, brokers, registry, topicPrefix }: 
   }
 }
 
-async function appendDeletions({ brokers, registry, topicPrefix }: Entrances): Promise<number> {
-  const logger = createLogger('error')
-  const topic = topicNames(topicPrefix).events
-  const { encode } = await createEventCodec({
-    registry: createRegistry({ url: registry, auth: undefined }),
-    eventsTopic: topic,
-    clock,
-  })
-  const kafka = createKafka({ brokers, clientId: 'demo', tls: undefined, sasl: undefined }, logger)
-  const producer = createProducer({ kafka, clock, logger })
-  const events = demoDeletions(clock.now())
-  await Promise.all(
-    events.map(
-      event =>
-        new Promise<void>((resolve, reject) => {
-          const record = { key: Buffer.from(keyOf(event.message) ?? ''), value: encode(event), headers: {} }
-          producer.append(topic, record, error => (error === undefined ? resolve() : reject(error)))
-        }),
-    ),
-  )
-  await producer.stop()
-  return events.length
+/** Nobody but a deletion request may make delete messages: others are dead-lettered. */
+async function requestDeletion({ config }: Entrances): Promise<number> {
+  await hookline(config, ['delete-user', '--source', web.id, '--user', ...deletedUsers])
+  return deletedUsers.length
 }

@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from '@jest/globals'
+
+/* `make demo` is the first command of the README. It compares every number that it prints with what the scenario promises. */
+
+const demo = new URL('../../deploy/local/demo.ts', import.meta.url).pathname
+
+describe('demo', () => {
+  it('ends with every number right', async () => {
+    const child = spawn(process.execPath, [demo], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const [printed, complaints, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ])
+    expect({ wrong: printed.match(/^WRONG.*$/gm), code, last: printed.trim().split('\n').at(-1) }).toEqual({
+      ...{ wrong: null, code: 0, last: 'Every number is right.' },
+      ...(code !== 0 && { complaints, printed }),
+    })
+  })
+})
