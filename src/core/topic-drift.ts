@@ -15,6 +15,7 @@ export interface TopicDrift {
     | 'in_sync'
     | 'timestamps'
     | 'record_size'
+    | 'compaction_lag'
   /** `error`: deliveries can be lost or go astray. `note`: works, and is worth knowing. */
   readonly severity: 'error' | 'note'
   /** One line: what is so, and what it means. */
@@ -43,6 +44,7 @@ export function topicDrift(
       ...replicationDrift(spec, topic),
       ...configDrift(spec, topic),
       ...recordSizeDrift(spec, topic, largestEvent),
+      ...compactionLagDrift(spec, topic),
     ]
   })
   return specs.some(({ replicationFactor }) => replicationFactor === 1) ? [developmentNote, ...drifts] : drifts
@@ -140,4 +142,11 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
   if (Number(is) >= needed) return []
   const detail = `has max.message.bytes ${is}, needs ${needed}: copies are longer than their records`
   return [drift(spec, 'record_size', 'note', detail)]
+}
+
+function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
+  const is = config['min.compaction.lag.ms']
+  if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
+  const detail = `has min.compaction.lag.ms ${is}, needs ${spec.compactionLag}: a late record may remove a newer one before that is noticed`
+  return [drift(spec, 'compaction_lag', 'note', detail)]
 }

@@ -204,3 +204,15 @@ describe('topics of copies take larger records than the events topic', () => {
     expect(drifts(changes)).toEqual(expected)
   })
 })
+
+describe('compacted topics keep what a late record would remove', () => {
+  it.each([
+    ['audience-memberships', '0', '21600000'],
+    ['suppressions', '3600000', '21600000'],
+  ])('tells that %s was made by an earlier version', (name, is, needed) => {
+    const topic = `acme.${name}`
+    expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, needs ${needed}: a late record may remove a newer one before that is noticed`,
+    ])
+  })
+})
