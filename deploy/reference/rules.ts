@@ -15,7 +15,7 @@ export const configurationRules = {
   allowedHeaders:
     'Static headers are valid in HTTP, at most 4,096 bytes each and 8,192 together, and none of those that Hookline or HTTP sets itself: `Host`, `Content-*` of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and those of the connection; beside `traceHeaders` neither `traceparent` nor `tracestate`.',
   keptSchedule: '`delivery.schedule` never decreases, and all its waits and attempts fit into `delivery.window`.',
-  distinctListeners: '`collector.listen` and `ops.listen` are two places.',
+  distinctListeners: '`collector.listen`, `operator.listen` and `ops.listen` differ.',
   secretsGivenOnce:
     'A secret is given as itself or as a file, not both. Write keys are required, and so is a password with its user name.',
 } as const

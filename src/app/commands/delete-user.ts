@@ -35,7 +35,7 @@ interface Options {
 const description = [
   'Deletes users: nothing received of them so far is delivered any more from 5 seconds later on, audiences forget them, and each destination of the affected sources gets one delete message for each user, with the usual retries.',
   'Without --source every source with an enabled destination is affected. With --suppress nothing is taken of the users from then on either, until `hookline unsuppress-user`.',
-  'Needs no collector. Prints the id of the deletion, under which --status, and GET /v1/regulations/:id of the collector, tell how it goes. What was interrupted is done again with --id, and goes on where it ended.',
+  'Needs no collector. Prints the id of the deletion, under which --status, and GET /v1/regulations/:id of the operator API, report how it goes. What was interrupted is done again with --id, and goes on where it ended.',
 ].join('\n\n')
 
 const examples = [
