@@ -43,7 +43,7 @@ interface Deps {
 
 /** Confluent's frame: a zero byte, the writer's schema id as int32, the Avro bytes. */
 const frameBytes = 5
-/** How long an answer holds that the registry is the one that we started with. */
+/** How long the check that the registry is still the one of the start stays valid. */
 const sameRegistryForMs = 1_000
 
 type Reader<Stored> =

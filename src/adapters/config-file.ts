@@ -48,7 +48,7 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 }
 
 /**
- * Reads a configuration with all files that it names. Everything that is wrong is told at once; never rejects for it. A file of
+ * Reads a configuration with all files that it names. Reports all mistakes together; never rejects because of them. A file of
  * `destinationsFrom` that cannot be used is left out; `before`: what was loaded last, for the destination that it had then.
  */
 export async function loadConfigFile(path: string, env: Environment, before?: Loaded): Promise<LoadResult> {
@@ -109,7 +109,7 @@ function toldAlready({ at }: LocatedProblem, { problems, input }: Gathered): boo
   )
 }
 
-/** Of two directories with one id both are told; that one of them is the second says no more. */
+/** Both directories that use one id are reported. A second report, that the id is not unique, would add nothing. */
 const isSameId = (at: Path, other: Path): boolean =>
   at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)
 

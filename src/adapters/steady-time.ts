@@ -31,9 +31,9 @@ const toleratedSkewMs = 500
 const readingsKept = 5
 
 /**
- * The time of day that the processes of an installation share: that of the brokers, by which records are appended. The machine's clock at the
- * start, gone on evenly, fills in between their answers: retries are durations, and a clock that somebody sets by an hour would make them an
- * hour early or late. What is adjusted smoothly is followed, and so is the time that the machine was suspended; a step is not.
+ * The time of day that the processes of an installation share: that of the brokers, by which records are appended. Between their answers it continues
+ * evenly from the machine's clock at the start: retries are durations, and a clock that is set by an hour would make them an hour early or
+ * late. Smooth adjustments of the machine's clock and suspensions of the machine count; a step of the clock does not.
  */
 export function createSteadyTime(sources: TimeSources): SteadyTime {
   const { wall, monotonic } = sources
@@ -47,7 +47,7 @@ export function createSteadyTime(sources: TimeSources): SteadyTime {
   function learn({ sentAt, answeredAt, appended }: AppendReading): void {
     const at = monotonic()
     const now = machine.now()
-    // A millisecond of theirs may just be over.
+    // Brokers tell whole milliseconds: the true time may be almost one later.
     const range = { least: appended - (now - at + answeredAt), largest: appended + 1 - (now - at + sentAt) }
     learnedAt = answeredAt
     readings.push(range)
@@ -74,7 +74,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[(values.length - 1) >> 1] ?? 0
 }
 
-/** The machine's time of day as it was at the start, gone on evenly. */
+/** The machine's time of day at the start, continued evenly. */
 function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
   /** Of what the wall clock, and the uptime, are ahead of the monotonic clock. */
   let ahead = wall() - monotonic()

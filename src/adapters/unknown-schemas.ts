@@ -6,13 +6,13 @@ const unknownForMs = 30_000
 const maxRemembered = 10_000
 /**
  * Registries number their schemas one after the other. An id that is ahead of all known ones by more
- * than this is bytes that are no record, most likely.
+ * than this most likely comes from bytes that are not a record.
  */
 const plausibleLead = 1_000_000
 /** How many implausible ids are asked for all the same: 20 immediately, then one a second. */
 const implausible = { burst: 20, perMs: 1 / 1_000 }
 
-/** Which schema ids are known to be unknown, and which are worth a question to the registry. */
+/** Remembers schema ids that the registry does not know, and decides which ids to ask it for. */
 export class UnknownSchemas {
   readonly #clock: Pick<Clock, 'monotonic'>
   /** In the order in which they were noted. */

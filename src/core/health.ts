@@ -13,7 +13,7 @@ export interface Health {
   readonly ready: readonly Check[]
 }
 
-/** How the consumers of a group, or of several, get on with the brokers. */
+/** How recently the consumers of one or more groups were in contact with the brokers. */
 export interface ConsumerVitals {
   readonly phase: 'joining' | 'joined' | 'stopping'
   /** Milliseconds since a broker last answered the consumer that has waited longest. */
@@ -82,7 +82,7 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
   }
 }
 
-/** What open records wait for outside of the process: a restart would not bring it. */
+/** What open records wait for outside of the process, which a restart does not provide. */
 const awaitedBy = ({ isConfirmed, isSchemaMissing, unwritableTopics, marks }: DispatcherVitals): readonly string[] => [
   ...(isConfirmed ? [] : ['the group coordinator']),
   ...(isSchemaMissing ? ['the schema registry'] : []),

@@ -11,7 +11,7 @@ export interface Clock {
   now(): EpochMs
   /** Milliseconds that only ever grow: for deadlines and measurements. */
   monotonic(): number
-  /** The same, but goes on while the machine is suspended: for what may be another's by then. */
+  /** The same, but also counts suspensions of the machine: for what another process may own by then. */
   boottime(): number
   after(delay: DurationMs, run: () => void): Cancel
   /** Runs when all that has come in by now has been looked at: in this turn of the event loop, before it waits again. */

@@ -14,7 +14,7 @@ export interface Reduced {
 
 /**
  * For each unusable file: the destination that it had when it was last good, while this process lives; else, if its id can be read, one that
- * is held; else none. What refers to a destination that no file has is then for one that is held too.
+ * is held; else none. An audience or canary that names a destination of no readable file then gets a held destination, too.
  */
 export function withoutFiles(
   { input, parts }: Gathered,
@@ -35,7 +35,7 @@ export function withoutFiles(
     }
   }
   const bad = parts.filter(({ file }) => unusable.has(file))
-  // What was good before keeps its id against a newcomer that cannot be used either.
+  // A destination that was good before keeps its id when a new unusable file names the same id.
   for (const { file } of bad) if (lastGood.has(file)) add(lastGood.get(file))
   for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
   if (unnamed > 0) {

@@ -17,7 +17,7 @@ interface Part {
 /** A file of `destinationsFrom`. */
 export interface GatheredFile {
   readonly file: string
-  /** Undefined: it cannot be parsed; then what of it was read is in `outline`. */
+  /** Undefined: the file cannot be parsed; `outline` has the part before the mistake. */
   readonly value: unknown
   readonly outline: unknown
   /** Undefined: all. */

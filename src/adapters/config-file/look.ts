@@ -102,7 +102,7 @@ async function isWithin(path: string, directory: string, opened: Stats): Promise
 /** A network disk that is away holds a read, and a thread with it. */
 const timeLimitMs = 5_000
 
-/** Reads that were given up; while one holds its thread its file is not asked for again. */
+/** Reads that took too long. While one still holds its thread, its file is not read again. */
 const held = new Set<string>()
 
 async function withinTime(path: string, read: () => Promise<FileContent>): Promise<FileContent> {

@@ -130,7 +130,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   return promise
 }
 
-/** Bytes that the next period must bring, after so many. */
+/** How many bytes the next period must bring, after this many have come. */
 const requiredBytes = (held: number, { bytes, large }: HttpLimits['progress']): number =>
   large !== undefined && held > large.above ? large.bytes : bytes
 

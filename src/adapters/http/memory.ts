@@ -31,7 +31,7 @@ interface StoreOptions {
   readonly expected?: number | undefined
 }
 
-/** What grows by this factor is copied five times at most, and holds at most a quarter more than it needs. */
+/** A buffer that grows by this factor copies each byte at most five times, and is at most a quarter larger than its content. */
 const growth = 1.25
 /** A sender gets no more than this on its word: the rest is reserved while the bytes come in. */
 const firstBytes = 16_384

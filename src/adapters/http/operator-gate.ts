@@ -12,7 +12,7 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
-/** Who sends a request, or why it is refused. Nothing else of the request has been looked at then. */
+/** Finds who sends a request, or why it is refused, before anything else of the request is read. */
 export type OperatorGate = (request: IncomingMessage) => NamedKey | Answer
 
 export function createOperatorGate({ findKey, throttle, clock }: Deps): OperatorGate {

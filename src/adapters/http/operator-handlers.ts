@@ -110,7 +110,7 @@ export function createOperatorHandlers({ connections, memory, maxBodyBytes, limi
   return { deleteUsers, findDeletion, sync }
 }
 
-/** What nobody knows is refused: it may be a misspelt `mode=partial`, and the list would be taken for all members. */
+/** Refuses unknown parameters: one may be a misspelt `mode=partial`, and the list would be taken for all members. */
 function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' | 'allowEmpty'> | Answer {
   const { mode: asked = 'full', allowEmpty = 'false', ...others } = query
   const mode = syncModes.find(known => known === asked)

@@ -25,7 +25,7 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // Whoever keeps a connection to it sends again: at the stop none is waited for.
+  // Operators send a request again when a kept connection closes, so a stop does not wait for more requests.
   lastCall: durationMs(0),
   drain: durationMs(5_000),
 }

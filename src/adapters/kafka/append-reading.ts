@@ -1,6 +1,6 @@
 import type { RecordMetadata } from 'kafkajs'
 
-/** A broker appended records at its time `appended`: after they were sent, before its answer was there (in our monotonic milliseconds). */
+/** A broker's append time, `appended`, and the monotonic milliseconds of this process between which it lies: request sent, answer received. */
 export interface AppendReading {
   readonly sentAt: number
   readonly answeredAt: number

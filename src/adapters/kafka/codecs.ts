@@ -37,7 +37,7 @@ const oversized = (cause?: unknown): KafkaError =>
     cause,
   })
 
-/** Whether bytes were not unpacked because of what they unpack to. */
+/** Whether unpacking was refused because the result would be too large. */
 export const isOversized = (error: unknown): boolean => error instanceof KafkaError && error.code === oversizedCode
 
 function oversizedOrAsItWas(error: NodeJS.ErrnoException): never {
@@ -61,7 +61,7 @@ export const lz4Codec: Codec = {
   async decompress(bytes) {
     const most = Math.min(lz4.decompressBound(bytes) as unknown as number, maxUnpackedBytes)
     const unpacked = Buffer.alloc(most)
-    // It counts what does not fit too, and writes it nowhere.
+    // The counter includes the bytes that do not fit; they are written nowhere.
     const size = lz4.decompressFrame(bytes, unpacked) as unknown as number
     if (size > most) throw oversized()
     return size < most ? Buffer.from(unpacked.subarray(0, size)) : unpacked

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, sep } from 'node:path'
 
-/* An instance of kafkajs of our own, made from the same files: what we replace in it, the process's other users of kafkajs do not see. */
+/* Hookline's own instance of kafkajs, made from the same files: other users of kafkajs in the process do not see what Hookline replaces in it. */
 
 const require = createRequire(import.meta.url)
 const folder = `${dirname(require.resolve('kafkajs/package.json'))}${sep}`

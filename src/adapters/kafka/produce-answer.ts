@@ -12,7 +12,7 @@ export interface Sending extends Message {
 export const heldBack = (retriable: boolean): KafkaError =>
   new KafkaError('it may not be sent any more', { code: 'HELD_BACK', retriable })
 
-/** The offset of the first record. kafkajs resolves without a word about records for a partition that it does not know. */
+/** The offset of the first record. kafkajs resolves as if it had sent records for a partition that it does not know. */
 export function firstOffset(answer: readonly RecordMetadata[], topic: string, partition: number): number | KafkaError {
   const stored = answer.find(it => it.topicName === topic && it.partition === partition && it.errorCode === 0)
   if (stored !== undefined) return Number(stored.baseOffset)

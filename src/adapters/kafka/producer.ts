@@ -20,7 +20,7 @@ export interface ProducerDeps {
   readonly compression?: Compression
   /** Topics whose records are in no hurry and may stand in any partition: those that come together go in one request. None. */
   readonly isPatient?: (topic: string) => boolean
-  /** Told when a broker says at which time of its own it has appended records. */
+  /** Called with the append time of each answer to a produce request. */
   readonly onAppended?: (reading: AppendReading) => void
 }
 

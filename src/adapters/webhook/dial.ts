@@ -58,7 +58,7 @@ export function createDialPolicy(network: NetworkSettings, resolve: Resolve): Di
   }
 
   function checked(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
-    // Node ends the process where a lookup gives it an empty list.
+    // An empty list from a lookup would end the process: Node throws where nothing can catch it.
     if (addresses.length === 0) throw new UnresolvedName(host, new Error('it has no addresses'))
     // One bad answer spoils all: a name that points inside as well is misconfigured or hostile.
     for (const { address } of addresses) {

@@ -153,7 +153,7 @@ class GotExchange implements Exchange {
 
   /**
    * Node confirms what is written over TLS one turn of the event loop later, and an answer may come before that; then Node's agent
-   * keeps the connection. What is not confirmed by then was answered before all of it was sent: its connection cannot be used again.
+   * keeps the connection. A request that is not confirmed by then was answered before all of it was sent: its connection cannot be used again.
    */
   #finish(stream: Request): void {
     if (this.isSent) letGo(stream)

@@ -64,8 +64,8 @@ export class Pool implements Generation {
 
   /**
    * Keeps a connection whose request has ended, or drops it. Node confirms what is written over TLS one turn of the event loop
-   * later, and an answer may come before that: the connection is checked again in the next turn. What is not confirmed by then
-   * is a request that was answered before all of it was sent.
+   * later, and an answer may come before that: the connection is checked again in the next turn. A request that is not confirmed by
+   * then was answered before all of it was sent.
    */
   release(connection: Connection): void {
     if (connection.isClean || !connection.isOpen) this.#keepOrDrop(connection)

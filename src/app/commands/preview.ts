@@ -169,7 +169,7 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
   }))
 }
 
-/** A preview without what comes from files: of a URL where it goes to, of a header its name. */
+/** A preview without values from files: a URL keeps its origin, a header its name. */
 const maskedBy =
   ({ webhooks }: Destination) =>
   (preview: Preview): Preview => {

@@ -18,7 +18,7 @@ export async function startAudiences(foundation: Foundation): Promise<RunningPar
     maxWait,
     onLoss: 'inputs gone before they were read: what they said holds only from the next sync on',
   })
-  // There from the start: a rule sees no increase in what appears as more than 0.
+  // Every series exists from the start: Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)
   const audiences = createAudiencesService({
     ...foundation,

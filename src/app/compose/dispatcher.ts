@@ -32,9 +32,9 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
   // Every tier that exists, so that a changed schedule strands nothing.
   const tiers = foundation.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
-  // There from the start: a rule sees no increase in what appears as more than 0.
+  // Every series exists from the start: Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
-  // Before the first record is judged by it.
+  // The time is needed before the first record is read.
   const brokerTime = createBrokerTime({ ...foundation, topic: topics.deadLetter, learnedAt: systemTime.learnedAt })
   await lifecycle.start({
     name: 'broker time',

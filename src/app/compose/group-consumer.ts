@@ -14,7 +14,7 @@ export function createGroupConsumer(
   { kafka, clock, logger, metrics, onFatal }: Pick<Foundation, 'kafka' | 'clock' | 'logger' | 'metrics' | 'onFatal'>,
   { group, onLoss, ...membership }: Membership,
 ): LogConsumer {
-  // There from the start: a rule sees no increase in what appears as more than 0.
+  // Every series exists from the start: Prometheus sees no increase in a series that begins above 0.
   for (const topic of membership.topics) metrics.positionsLost.inc({ topic }, 0)
   return createConsumer({
     ...{ ...membership, kafka, clock, logger, onFatal },

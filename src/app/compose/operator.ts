@@ -27,7 +27,7 @@ export async function startOperatorServer(foundation: Foundation, api: OperatorS
   const { settings, live, metrics, lifecycle } = foundation
   const { operatorListen: listen } = settings
   if (listen === undefined) return undefined
-  // There from the start: a rule sees no increase in what appears as more than 0.
+  // Every series exists from the start: Prometheus sees no increase in a series that begins above 0.
   for (const code of ['invalid_operator_key', 'rate_limited']) metrics.operatorAnswers.inc({ code }, 0)
   const server = createOperatorServer({ ...foundation, listen, api, findKey: () => live().findOperatorKey })
   let url = ''

@@ -55,7 +55,7 @@ function writeText(text: string, bytes: Buffer, start: number): number {
   return bytes.writeUInt32LE(length, start) + length
 }
 
-/** Its position alone. */
+/** Reads the position of a packed state, without the rest of it. */
 export const positionAt = (bytes: Buffer, start: number): number => bytes.readDoubleLE(start + 18)
 
 /** The state that `packState` wrote at `start`. */

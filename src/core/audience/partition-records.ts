@@ -68,8 +68,8 @@ export class PartitionRecords {
   }
 
   /**
-   * Takes a record that appeared in the log without being acknowledged to this process, while nothing of its user is in progress. Of an
-   * input that is done here (`isDone`) the memory knows better; what another process made of a later input is taken, as at a restore.
+   * Takes a record that appeared in the log without being acknowledged to this process, while nothing of its user is in progress. For an
+   * input that is done here (`isDone`) the state in memory holds; the record of a later input is taken over, as at a restore.
    */
   adopt(record: ReadRecord, isDone: (position: number) => boolean): Restored {
     const about = aboutOf(record)
@@ -127,7 +127,7 @@ export class PartitionRecords {
   }
 }
 
-/** Undefined: the record is none of ours. */
+/** Undefined: Hookline did not write the record. */
 function aboutOf({ key, value }: ReadRecord): About | undefined {
   const about = parseMembershipKey(key)
   if (about === undefined || value === undefined) return about

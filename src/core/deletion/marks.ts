@@ -83,7 +83,7 @@ interface Held {
 /** The marks of all users, as the suppressions topic tells them: some 300 bytes for each deleted user. */
 export class MarkIndex {
   readonly #byUser = new Map<string, Held>()
-  /** Users whose last record does not hold all that is known. */
+  /** Users whose last record lacks a mark that an earlier record has. */
   readonly #incomplete = new Set<string>()
   readonly #lasts: DurationMs
 
@@ -131,7 +131,7 @@ export class MarkIndex {
     return lastingMarks(marks, now, this.#lasts)
   }
 
-  /** Users whose record is to be written again: some of their marks are over, or it does not hold all that is known. */
+  /** Users whose record is to be written again: some of their marks have expired, or it lacks a mark that an earlier record has. */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete
     for (const [userId, { marks }] of this.#byUser)

@@ -77,7 +77,7 @@ function isParsedLater(
   return text.includes('"name":') || text.includes('"category":')
 }
 
-/** Written again, too: that takes a stack as deep as the text. */
+/** Bounds the depth: a later step serialises the text, which takes a stack as deep as the text. */
 function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text)

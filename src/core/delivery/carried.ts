@@ -92,8 +92,8 @@ export const nullValueHeader = 'null-value'
 /** The event's own key, for a dead letter has another. Latin-1 keeps different bytes different, and ASCII readable. */
 export const originKeyHeader = 'origin-key'
 /**
- * On a truncated dead letter: the length of what the value is the beginning of, in bytes. It is the
- * event's value, or a compressed batch when `first-offset` is there.
+ * On a truncated dead letter: the whole length in bytes of the value that it has the beginning of.
+ * That is the event's value, or a compressed batch when `first-offset` is there.
  */
 export const originalLengthHeader = 'original-length'
 /** The first offset of a batch that stands on the dead-letter topic as one record; `origin-offset` is its last. */

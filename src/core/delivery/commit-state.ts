@@ -13,7 +13,7 @@ export interface CommitState {
   readonly done: Iterable<number>
   /** Records that are done for some destinations only, in offset order. */
   readonly partlyDone: readonly PartlyDone[]
-  /** Nothing from here on is known of. */
+  /** The first offset of which nothing is known. */
   readonly received: number
 }
 
@@ -25,8 +25,8 @@ export interface StateText {
 }
 
 /**
- * The state as metadata of a commit. The records that are done have their room first, and as much of it as they may ever need while nothing
- * more is received: what is covered remains covered when more is done.
+ * The state as metadata of a commit. The bitmap of done records gets its room first, and as much as it can ever need
+ * until more is received, so that a partly done record that has room now keeps it.
  */
 export function commitText(committed: number, { done, partlyDone, received }: CommitState): StateText {
   const doneText = doneAheadText(committed, done)

@@ -64,7 +64,7 @@ export function truncatedDeadLetter(
   }
 }
 
-/** Without the texts that a foreign producer made longer than any of ours. */
+/** The headers without texts of a foreign producer that are longer than any that Hookline writes. */
 function shortened(known: Partial<Carried> | undefined): Partial<Carried> | undefined {
   if (known === undefined) return undefined
   const { destination, messageId, firstTrace } = known

@@ -22,7 +22,7 @@ export function doneAheadText(committed: number, done: Iterable<number>): string
   return length === 0 ? '' : mark + bits.toString('base64', 0, length)
 }
 
-/** How long the text gets at most while nothing beyond `received` is done. */
+/** The maximum length of the text while no record beyond `received` is done. */
 export const doneAheadLength = (committed: number, received: number): number =>
   mark.length + 4 * Math.ceil(Math.min(received - committed, spanLimit) / 24)
 

@@ -68,7 +68,7 @@ export class Places {
     return ofWebhook.hasRoom && ofHost.hasRoom
   }
 
-  /** Whether it is other destinations that leave no room: this one has less than its fair share. */
+  /** Whether the limit is used up by other destinations: this one has less than its fair share. */
   isTakenByOthers({ ofWebhook, ofHost }: Room): boolean {
     return (!ofWebhook.hasRoom && ofWebhook.isBelowShare) || (!ofHost.hasRoom && ofHost.isBelowShare)
   }
@@ -133,7 +133,7 @@ class SharedLimit {
 /**
  * One destination's part of a shared limit. The destinations that have calls in progress there share it equally, and one more share
  * stays free for the next one: with n of them n/(n + 1) of the limit is in use. One that has it to itself takes all of it, or seven
- * eighths where others may come. Until calls beyond a share have ended nobody takes more than what stays free.
+ * eighths where others may come. While calls beyond a share are in progress, no destination gets more than what is still free.
  */
 class FairShare {
   readonly #limit: SharedLimit

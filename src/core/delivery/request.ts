@@ -134,8 +134,8 @@ const maxBytesOfAll = 8_192
 const shorten = 'these headers are for keys and names: make them shorter'
 
 /**
- * Why a static header cannot be configured; undefined when it can. Names and values may be credentials, by a slip in the form a name too: of
- * both none is in the text, but for names that are ours.
+ * Why a static header cannot be configured; undefined when it can. The text has neither the value nor the name, because a mistake in the form
+ * can turn a credential into a name. Only names that Hookline sets itself are in it.
  */
 export function refuseHeader(name: string, value: string): Objection | undefined {
   const lower = name.toLowerCase()

@@ -27,7 +27,7 @@ export interface Routing {
   readonly destinations: ReadonlyMap<string, Destination>
   /** Of each source every destination that it is connected to, disabled ones too, in configuration order. */
   readonly bySource: ReadonlyMap<string, readonly Destination[]>
-  /** A destination of another id may be in a file that cannot be read: what is for it waits. */
+  /** An unreadable file may hold a destination of any other id: messages for unknown ids wait. */
   readonly isIncomplete?: boolean
 }
 
@@ -58,7 +58,7 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
   }
 }
 
-/** A destination of which no more than its id, and at most its sources, are known: what is for it waits in retry topics. */
+/** A destination of which only the id, and perhaps the sources, are known: messages for it wait in retry topics. */
 export const heldDestination = (id: string, sources: readonly string[] = []): Destination => ({
   ...{ id, enabled: true, paused: true, sources, secrets: [], webhooks: [], isHeld: true },
 })

@@ -14,7 +14,7 @@ export class OffsetTracker {
   readonly #open = new Set<number>()
   /** Done by whoever had the partition before us, and not read again yet. */
   readonly #doneBefore: Set<number>
-  /** The destinations that are done, of records that are not done, whoever had the partition then. */
+  /** The done destinations of records that are not done, here or by an earlier owner of the partition. */
   readonly #partlyDone: Map<number, string[]>
   #received: number
   /** The metadata as last made, and the position that it goes with; undefined once something was done since. */

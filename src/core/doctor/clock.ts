@@ -8,7 +8,7 @@ export interface ClockReading {
   readonly appended: number | undefined
 }
 
-/** A process that runs goes by the brokers' time; what only runs for a moment, as `hookline delete-user`, goes by the machine's. */
+/** Services use the brokers' time; a command, for example `hookline delete-user`, uses the machine's. */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000
 

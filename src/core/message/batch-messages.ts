@@ -24,8 +24,7 @@ export interface NormalisedPart {
 }
 
 /**
- * Parses and normalises messages of a batch, one at a time and whatever the others are like, from the element `from` on, until
- * that was some milliseconds of work. The caller lets other work run before it asks for more (decision 30).
+ * Parses and normalises the messages of a batch, each on its own, from the element `from` on, for some milliseconds of work. The caller lets other work run before it asks for more (decision 30).
  */
 export function normaliseSome(
   batch: Batch,
@@ -59,7 +58,7 @@ const normaliseParsed = (parsed: Parsed | Rejection, reception: Reception): Norm
   parsed.kind === 'rejected' ? parsed : normalise(parsed.value, reception)
 
 function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefined {
-  // Only as far as a message may be long: the id of what is rejected is worth no more.
+  // Looks no further than a message may be long: the id of a rejected message is worth no more work.
   if (parsed === textTooLong) return idIn(text.slice(0, maxTextLength), 'messageId')
   return parsed.kind === 'parsed' && isObject(parsed.value) ? idOf(parsed.value['messageId']) : undefined
 }

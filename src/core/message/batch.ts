@@ -116,7 +116,7 @@ const single = (writeKey: string | undefined, elements: Elements): Batch => ({
   elements,
 })
 
-/** Why a body is not JSON that cannot be cut; undefined: it is JSON, a string or a number. One that is neither list nor object makes no tree. */
+/** Why a body that cannot be cut is not JSON. Undefined: it is JSON, and a string, number, boolean or null, which makes no tree. */
 function brokenBody(body: string): Refusal | undefined {
   if (body.length > maxTextLength && /^\s*[[{]/.test(body)) return refusal('invalid_json', unmatched)
   const parsed = parseField(body, 'The body')

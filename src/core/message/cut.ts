@@ -134,8 +134,8 @@ class Cutter {
   }
 
   /**
-   * The name at the position, which is left behind it; undefined when it is none. Null: nobody asked for it. It is not copied, as a
-   * body may have hundreds of thousands.
+   * The name at the position, which is left behind it; undefined when it is none. Null: it is not among the requested names. That name is not
+   * copied: a body may have hundreds of thousands.
    */
   #name(): string | null | undefined {
     const from = this.#at

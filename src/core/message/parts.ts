@@ -11,7 +11,7 @@ export const maxMessageBytes = 32_768
  */
 export const maxTextLength = 8 * maxMessageBytes
 
-/** Of a text that is not even parsed. */
+/** The rejection of a text that is too long to be parsed. */
 export const textTooLong = rejection(
   'message_too_large',
   `The message has over ${maxTextLength} characters; at most ${maxMessageBytes} bytes of compact JSON are taken: send less in it, or split it.`,
@@ -21,7 +21,7 @@ export const textTooLong = rejection(
 export interface BatchDefaults {
   readonly batchContext?: unknown
   readonly batchIntegrations?: unknown
-  /** Canonical forms that are known; those of the defaults are added, for the next message that is given nothing else. */
+  /** Known canonical forms. Those of the defaults are added, for later messages that have only the defaults. */
   readonly known?: Map<object, Canonical>
 }
 

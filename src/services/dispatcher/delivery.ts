@@ -76,7 +76,7 @@ export interface Delivery {
   carried: Carried
 }
 
-/** A producer may say anything; nothing was received after the broker had it. */
+/** The earlier of the two times: a producer may claim any, but an event was received before the broker appended it. */
 export function receivedAtOf({
   event: { receivedAt },
   carried: { origin },

@@ -5,7 +5,7 @@ import { type DurationMs, durationMs } from '../../core/units.ts'
 /** A call is over after 5 s (A4.1), then its copy is written: what is not done by then is done again after the restart. */
 export const drainLimit = durationMs(8_000)
 const checkEvery = durationMs(20)
-/** What the hand-over begins are copies, written in milliseconds where Kafka can be reached. */
+/** The hand-over starts copies only, which take milliseconds while Kafka can be reached. */
 const handOverLimit = durationMs(2_000)
 
 interface Deps {

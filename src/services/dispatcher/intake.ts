@@ -39,7 +39,7 @@ interface Deps {
 /** Of a record with all that another team's schema adds to an event. Beyond this, none is decoded. */
 const maxEventBytes = 16 * 1024 * 1024
 
-/** What a record comes to, before anything is done about it. */
+/** The result of reading a record, before any delivery starts. */
 interface Plan {
   readonly event: Event
   readonly head: EventHead
@@ -130,7 +130,7 @@ export class Intake {
 
   #normalise(open: OpenRecord, foreign: Event, carried: Carried | undefined): void {
     const { logger, metrics, settle } = this.#deps
-    // What comes from these is never normalised: they mark it themselves.
+    // Events of Hookline's own sources are not normalised: their writers mark them canonical.
     if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
     const { topic, partition, offset } = firstStood(open.record)
     // From the position, not from chance: the message has the same id whenever its record, or a copy of it, is read.
@@ -158,7 +158,7 @@ export class Intake {
     })
   }
 
-  /** Nothing that a record says may end the process: the next one would read the same record. */
+  /** No content of a record may end the process: the next process would read the same record. */
   #tried<T>(open: OpenRecord, carried: Carried | undefined, make: () => T): T | undefined {
     try {
       return make()

@@ -16,7 +16,7 @@ interface Deps {
   readonly unwritableTopics: () => readonly string[]
 }
 
-/** Collects what the health of the dispatcher is judged by; of its groups the one that is worst off counts. */
+/** Collects the values that the health checks of the dispatcher use; of its groups the worst one counts. */
 export function createVitals({ clock, marks, oldestOpenMs, unwritableTopics, ...deps }: Deps) {
   const groups = Object.values(deps.groups)
   let lastCallEndAt = Number.NEGATIVE_INFINITY

@@ -41,7 +41,7 @@ export interface Partitions {
   takeCounts(): FlowCounts
 }
 
-/** What waits for an hour is not late by the time for which the machine was paused, and which the brokers tell of afterwards. */
+/** The longest single wait: after it the clock is read again, so that a pause of the machine does not make a long wait late by its length. */
 const lookAtClockEvery = 30_000
 
 const always = (): boolean => true

@@ -61,7 +61,7 @@ async function decodeBatch(decoder: Decoder): Promise<DecodedBatch> {
 
 type Context = Omit<DecodedBatch, 'records' | 'unpackedBytes'>
 
-/** What each record refers to: with all the fields that it has in the original, in which some are of no use to us. */
+/** The batch that each record refers to. It has all fields of kafkajs's own, used here or not. */
 function contextOf(batch: Buffer): Context {
   const attributes = batch.readInt16BE(at.attributes)
   return {
