@@ -166,6 +166,7 @@ function cases(): readonly Case[] {
     of('the first digit is another', { signature: flipped }),
     of('the beginning of the signature', { signature: signature.slice(0, 38) }),
     of('the signature and more', { signature: `${signature}00` }),
+    of('the signature and no hex', { signature: `${signature}zz` }),
     of('no hex', { signature: 'z'.repeat(40) }),
     of('not even ASCII', { signature: 'ü'.repeat(20) }),
     of('the signature of another request', { signature: sent[1]!.signature }),
