@@ -12,7 +12,7 @@ import { defaultListen } from '../../../src/core/settings/listeners.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { createAuthority } from '../../support/certificates.ts'
-import { rendered } from '../../support/manifests/renderings.ts'
+import { networkPeers, rendered } from '../../support/manifests/renderings.ts'
 import { deploymentsIn, ofKind } from '../../support/manifests/workloads.ts'
 
 /* What the chart says and the code says too is the same; and what the code would refuse, the chart refuses. */
@@ -118,10 +118,16 @@ describe('one place', () => {
     expect(made.filter(({ metadata }) => !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(metadata.name))).toEqual([])
   })
 
+  it.each(['kafka', 'registry'])('network policies need the peers of %s', async name => {
+    const networkPolicy = { enabled: true, ...networkPeers, [name]: { to: [] } }
+    await expect(rendered({ networkPolicy })).rejects.toThrow(`networkPolicy.${name}.to is needed`)
+  })
+
   it('every block that the network policy keeps out is one that the code refuses to call', async () => {
-    const [policy] = ofKind(await rendered({ networkPolicy: { enabled: true } }), 'NetworkPolicy').filter(each =>
-      each.metadata.name.endsWith('-webhooks'),
-    )
+    const [policy] = ofKind(
+      await rendered({ networkPolicy: { enabled: true, ...networkPeers } }),
+      'NetworkPolicy',
+    ).filter(each => each.metadata.name.endsWith('-webhooks'))
     const spec = policy?.['spec'] as { egress: { to: { ipBlock: { except: string[] } }[] }[] } | undefined
     const blocks = (spec?.egress ?? []).flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock.except))
     expect(blocks.length).toBeGreaterThan(10)

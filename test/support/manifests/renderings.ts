@@ -18,6 +18,9 @@ export function rendered(values: object = {}): Promise<readonly Manifest[]> {
 }
 
 const strimzi = { cluster: 'kafka' }
+const kafkaNamespace = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kafka' } } }
+/** What network policies need. */
+export const networkPeers = { kafka: { to: [kafkaNamespace] }, registry: { to: [kafkaNamespace] } }
 
 /** Every switch of the chart by itself. */
 export const switches: Readonly<Record<string, object>> = {
@@ -37,14 +40,14 @@ export const switches: Readonly<Record<string, object>> = {
   'topics of Strimzi': { strimzi: { ...strimzi, topics: { enabled: true }, namespace: 'kafka' } },
   'user of Strimzi': { strimzi: { ...strimzi, user: { enabled: true } } },
   'external secrets': { externalSecrets: { enabled: true, store: { name: 'vault' } } },
-  'network policies': { networkPolicy: { enabled: true } },
+  'network policies': { networkPolicy: { enabled: true, ...networkPeers } },
   'narrow network policies': {
     config: { operator: { keys: [{ name: 'ada', role: 'operate', keyFile: '../secrets/ada' }] } },
     networkPolicy: {
       enabled: true,
       operatorFrom: [{ podSelector: {} }],
       collectorFrom: [{ namespaceSelector: {} }],
-      kafka: { to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kafka' } } }] },
+      ...networkPeers,
       webhookPorts: [443],
       extraEgress: [{ to: [{ ipBlock: { cidr: '203.0.113.7/32' } }], ports: [{ port: 4318 }] }],
     },
