@@ -15,7 +15,7 @@ export const pageAt = (path: string): Page => ({ path, text: readFileSync(join(c
 /** Every page that somebody reads, in the order of their paths. */
 export const allPages = (): readonly Page[] =>
   [
-    ...['README.md', 'CONTRIBUTING.md', 'schemas/README.md', 'test/golden/payloads/README.md'],
+    ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'schemas/README.md', 'test/golden/payloads/README.md'],
     ...readdirSync(join(checkout, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter(name => name.endsWith('.md'))
       .map(name => join('docs', name))

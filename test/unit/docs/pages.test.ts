@@ -92,3 +92,8 @@ describe('this test', () => {
     expect(linksOf({ ...page, text: '[a](b.md) `[c](d.md)` [e](https://f.example)\n' })).toEqual(['b.md'])
   })
 })
+
+it('no page has the markers of an unresolved merge', () => {
+  const marked = pages.filter(({ text }) => /^(<{7}|={7}|>{7})( |$)/m.test(text))
+  expect(marked.map(({ path }) => path)).toEqual([])
+})
