@@ -12,18 +12,20 @@ export interface Told {
 /**
  * Tells what becomes of one membership: each event in the words below → what `step` answers. Outcomes name a change by its version.
  * `10 true` sync 10 says true · `end 20` the full sync 20 ends · `ok 11 true`, `lost 11 true` it was delivered, or not · `resend` · `reset` ·
- * `sweep 20/7` syncs up to 20 are closed, versions up to 7 (or 20) · `forget` · `again …` the same offset once more · `wait 5h` · `off`, `on` the list.
+ * `sweep 20/7` syncs up to 20 are closed, versions up to 7 (or 20) · `forget` · `again …` the same offset once more · `wait 5h` · `off`, `on` the list ·
+ * `removed` from the configuration.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined
   let mark: AudienceMark = noMark
-  let [position, time, isConnected] = [0, 0, true]
+  let [position, time, isConnected, isRemoved] = [0, 0, true, false]
   const lines = story.split(',').map(text => {
     const words = text.trim().split(' ')
     const isAgain = words[0] === 'again' && words.shift() !== undefined
     const [word = '', first = '', second = ''] = words
     if (word === 'wait') time += duration(first)
     if (word === 'on' || word === 'off') isConnected = word === 'on'
+    if (word === 'removed') [isConnected, isRemoved] = [false, true]
     if (word === 'sweep') mark = markOf(first)
     const input = inputOf(word, first, second)
     if (input === undefined) return ''
@@ -35,6 +37,7 @@ export function tell(story: string, absent = 'false'): Told {
       absent: absent as JsonText,
       mark,
       isConnected,
+      isRemoved,
       expiry: durationMs(5 * 3_600_000),
     })
     if (result.kind === 'unchanged') return '-'
@@ -50,6 +53,7 @@ function inputOf(word: string, first: string, second: string): MembershipInput |
     case 'wait':
     case 'on':
     case 'off':
+    case 'removed':
       return undefined
     case 'end':
       return { kind: 'sync_ended', syncId: syncId(Number(first)) }

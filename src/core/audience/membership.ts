@@ -1,6 +1,6 @@
 import { assertNever, type DurationMs, type EpochMs, type JsonText } from '../units.ts'
 import { aged, type Doubt, doubted, isDoubted, lasting, resolved } from './doubt.ts'
-import { type AudienceMark, type SyncId, syncId, versionAt } from './sync.ts'
+import { type AudienceMark, isDayBefore, type SyncId, syncId, versionAt } from './sync.ts'
 
 /**
  * What is known of one user in one audience at one destination. Nobody is kept of whom there is nothing to know: no state is the same as
@@ -59,6 +59,8 @@ export interface Circumstances {
   readonly mark: AudienceMark
   /** Whether the destination gets this audience, as configured now; if not, nothing is sent to it. */
   readonly isConnected: boolean
+  /** Whether the configuration does not have the destination. */
+  readonly isRemoved: boolean
   /** So long after it was sent a change counts as undelivered when nothing was heard of it. */
   readonly expiry: DurationMs
 }
@@ -222,19 +224,24 @@ function carriedOut(before: Membership | undefined, { state, send }: Course, on:
 }
 
 /**
- * Only what the destination acknowledged is forgotten, and only when the audience's mark remembers enough: that no sync may still speak
- * that is older than the one that named the user last, and that no version comes twice.
+ * Only what the destination acknowledged is forgotten, or what it had before it was removed, and
+ * only when the audience's mark remembers enough: that no sync may still speak that is older than
+ * the one that named the user last, and that no version comes twice.
  */
-function isForgettable(
-  { desired, acknowledged, inFlight, syncId, version, doubt }: Membership,
-  on: Circumstances,
-): boolean {
-  return (
-    desired === on.absent &&
-    acknowledged === on.absent &&
-    inFlight === undefined &&
-    lasting(doubt, on.at) === undefined &&
-    syncId <= on.mark.closed &&
-    version <= on.mark.floor
-  )
+function isForgettable(state: Membership, on: Circumstances): boolean {
+  const { syncId, version } = state
+  const { closed, floor } = on.mark
+  return (isAbsent(state, on) || isLeft(state, on)) && syncId <= closed && version <= floor
 }
+
+function isAbsent({ desired, acknowledged, inFlight, doubt }: Membership, { absent, at }: Circumstances): boolean {
+  const isKnown = inFlight === undefined && lasting(doubt, at) === undefined
+  return isKnown && desired === absent && acknowledged === absent
+}
+
+/**
+ * Of a destination that was removed. A process that does not know a new one yet, or a configuration
+ * that is taken back at once, ends nothing.
+ */
+const isLeft = ({ syncId }: Membership, { isRemoved, mark }: Circumstances): boolean =>
+  isRemoved && isDayBefore(syncId, mark.closed)

@@ -177,6 +177,7 @@ export class AudiencePartition {
       absent: audience?.absent ?? absentValue('audience'),
       mark: this.#markOf(name),
       isConnected: audience?.destinations.has(destination) ?? false,
+      isRemoved: audience?.configured?.has(destination) === false,
       expiry: this.#deps.expiry,
     })
     if (stepped.kind === 'unchanged') return undefined

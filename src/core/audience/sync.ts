@@ -26,6 +26,11 @@ export const versionAt = (at: EpochMs): number => at * idsPerMs
 /** When a sync began, by the clock of who began it. */
 export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPerMs))
 
+const dayMs = 24 * 3_600_000
+
+/** Whether one sync began a day or more before another. */
+export const isDayBefore = (id: SyncId, later: SyncId): boolean => id + dayMs * idsPerMs <= later
+
 /** `full`: these users and no others. `partial`: only adds and removes. */
 export const syncModes = ['full', 'partial'] as const
 export type SyncMode = (typeof syncModes)[number]
@@ -88,7 +93,7 @@ export const cutShort = (mark: AudienceMark, sync: SyncPart, position: number): 
 /** So long the records of a sync are taken: as long as Kafka keeps them on the input topic. */
 const syncLastsMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 /** Partial syncs close what is older only so often: each closing goes through all members. */
-const closingEveryMs = 24 * 3_600_000
+const closingEveryMs = dayMs
 
 /**
  * The mark after the end of a sync that is not stale. A full one closes itself and all before; a partial one closes what began

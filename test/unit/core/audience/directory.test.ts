@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
+import type { Settings } from '../../../../src/core/settings.ts'
 import { destinationOf } from '../../../support/deliveries.ts'
 
 const destinations = [
@@ -7,8 +8,9 @@ const destinations = [
   destinationOf({ id: 'erp', enabled: false }),
   destinationOf({ id: 'ads', paused: true }),
 ]
-const directoryOf = (name: string) =>
+const directoryOf = (name: string, given: Pick<Settings, 'excluded'> = {}) =>
   audienceDirectory({
+    ...given,
     destinations,
     audiences: { emitPerSecond: 1, list: [{ name, kind: 'trait', destinations: ['ads', 'erp', 'crm'] }] },
   })
@@ -21,8 +23,17 @@ it('an audience has its property, its absent value, and those of its destination
       property: 'order_count',
       absent: 'null',
       destinations: new Set(['ads', 'crm']),
+      configured: new Set(['crm', 'erp', 'ads']),
     },
   ])
+})
+
+it.each([
+  ['are known while all excluded files have ids', 0, new Set(['crm', 'erp', 'ads'])],
+  ['are not all known while a file is excluded that has none', 1, undefined],
+])('the configured destinations %s', (_, unnamed, configured) => {
+  const excluded = { files: 1, unnamed }
+  expect(directoryOf('Order count', { excluded }).get('Order count')?.configured).toEqual(configured)
 })
 
 it('a name that the configuration would have refused is a bug', () => {

@@ -8,6 +8,9 @@ const stories = (rows: readonly (readonly [reason: string, story: string, answer
   })
 }
 
+/** So many sync ids begin in a day. */
+const day = 24 * 3_600_000 * 1024
+
 describe('only a value that differs from the acknowledged one is sent', () => {
   stories([
     ['the first sync, for everyone in it', '10 true', 'sends true 2'],
@@ -119,6 +122,21 @@ describe('who need not be kept is forgotten', () => {
       'not while their versions are above what the mark remembers',
       '10 true, ok 2 true, 10 false, ok 3 false, sweep 10/2, sweep 10/3',
       'sends true 2, kept, sends false 3, kept, -, gone',
+    ],
+    [
+      'what a removed destination had, a day of syncs later',
+      `10 true, ok 2 true, 15 true, removed, sweep 20, sweep ${day}, sweep ${day + 15}`,
+      'sends true 2, kept, kept, -, -, gone',
+    ],
+    [
+      'what is under way to a removed destination; its outcome comes too late',
+      `10 true, removed, sweep ${day + 10}, lost 2 true`,
+      'sends true 2, gone, -',
+    ],
+    [
+      'not what a destination has that is only off the list',
+      `10 true, ok 2 true, off, sweep ${day + 10}`,
+      'sends true 2, kept, -',
     ],
     ['a deleted user at once, without a message', '10 true, forget', 'sends true 2, gone'],
     ['a deleted user of whom nothing is known', 'forget', '-'],

@@ -3,7 +3,7 @@ import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
 import { changeId } from '../../../../src/core/audience/identify.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
-import { start } from '../../../support/deliveries.ts'
+import { destinationOf, start } from '../../../support/deliveries.ts'
 import {
   audience,
   directoryWith,
@@ -82,6 +82,36 @@ describe('the end of a sync', () => {
     expect(harness.take({ kind: 'reset', audience, destination: 'crm' })).toHaveLength(500)
     expect(harness.partition.size()).toMatchObject({ members: 1_000 })
     expect(harness.partition.size().bytes).toBeGreaterThan(10_000)
+  })
+})
+
+describe('memberships of a removed destination', () => {
+  const list = [{ name: audience, kind: 'audience' as const, destinations: ['crm'] }]
+  const without = audienceDirectory({
+    audiences: { emitPerSecond: 1, list },
+    destinations: [destinationOf({ id: 'crm' })],
+  })
+  const dayMinutes = 24 * 60
+
+  it('are forgotten at the end of a sync a day later, and its reports change nothing then', () => {
+    harness.take(observed('ann', 0))
+    harness.take(ended(0))
+    harness.directory = without
+    for (const minutes of [dayMinutes - 5, dayMinutes]) {
+      harness.take(observed('ann', minutes), dayMinutes / 2)
+      harness.take(ended(minutes))
+    }
+    expect(harness.partition.size().members).toBe(1)
+    expect(harness.take({ ...outcome('ann', 1), destination: 'erp' } as AudienceInput)).toEqual([])
+  })
+
+  it('are kept while the destination is only off the list', () => {
+    harness.take(observed('ann', 0))
+    harness.take(ended(0))
+    harness.directory = directoryWith(['crm'])
+    harness.take(observed('ann', dayMinutes), dayMinutes)
+    harness.take(ended(dayMinutes))
+    expect(harness.partition.size().members).toBe(2)
   })
 })
 
