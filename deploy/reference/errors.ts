@@ -79,7 +79,7 @@ const ofReasons: Meanings<DeadLetterReason> = {
     'Put it back when the pause is over.',
   ],
   undecodable: [
-    'The bytes are not an event: damaged, a schema id that the registry does not know, another schema, a compressed batch of over 64 MiB; or the record is marked canonical and is not, or is a delete that nobody asked for.',
+    'The bytes are not an event: damaged, a schema id that the registry does not know, another schema, a compressed batch of over 64 MiB or one that cannot be unpacked; or the record is marked canonical and is not, or is a delete that nobody asked for.',
     'Find who writes it; `hookline dead-letters --json` has its place and headers.',
   ],
   invalid_message: [

@@ -62,17 +62,18 @@ export interface LogRecord extends TopicPartition {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
-  /** Instead of key, value and headers: a batch that unpacks to more than we hold. The offset is its last one. */
-  readonly oversizedBatch?: OversizedBatch
+  /** Instead of key, value and headers: a batch that is not read. The offset is its last one. */
+  readonly unreadBatch?: UnreadBatch
 }
 
-/** A compressed batch that was not unpacked. */
-export interface OversizedBatch {
+/** A batch that unpacks to more than we hold, or that cannot be unpacked or read. */
+export interface UnreadBatch {
   readonly firstOffset: number
   /** Compressed, in bytes. */
   readonly length: number
   /** The first 64 KiB of it, compressed. */
   readonly bytes: Buffer
+  readonly why: string
 }
 
 /**

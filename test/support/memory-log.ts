@@ -6,10 +6,10 @@ import type {
   LogProducer,
   LogRecord,
   OutgoingRecord,
-  OversizedBatch,
   PartitionReader,
   Position,
   RecordHeaders,
+  UnreadBatch,
 } from '../../src/core/ports.ts'
 import { type DurationMs, durationMs } from '../../src/core/units.ts'
 import { MemoryFollower } from './memory-follower.ts'
@@ -58,9 +58,9 @@ export class MemoryLog {
     this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers, partition })
   }
 
-  /** What a consumer makes of a batch that unpacks to more than it holds. */
-  writeOversized(topic: string, oversizedBatch: OversizedBatch): void {
-    this.#append(topic, { key: null, value: null, headers: {} }, oversizedBatch)
+  /** What a consumer makes of a batch that it does not read. */
+  writeUnreadBatch(topic: string, unreadBatch: UnreadBatch): void {
+    this.#append(topic, { key: null, value: null, headers: {} }, unreadBatch)
   }
 
   /** Up to the ends as of the call; of a compacted topic the last record of each key, without those that are null. */
@@ -143,12 +143,12 @@ export class MemoryLog {
   }
 
   /** Returns its offset. */
-  #append(topic: string, record: OutgoingRecord, oversizedBatch?: OversizedBatch): number {
+  #append(topic: string, record: OutgoingRecord, unreadBatch?: UnreadBatch): number {
     const partition = record.partition ?? (record.key === null ? 0 : partitionFor(record.key, this.#partitions))
     const log = this.#logs(topic)[partition] as LogRecord[]
     const { key, value, headers } = record
     const at = { topic, partition, offset: log.length, timestamp: this.#clock.now() }
-    log.push({ ...at, key, value, headers, ...(oversizedBatch && { oversizedBatch }) })
+    log.push({ ...at, key, value, headers, ...(unreadBatch && { unreadBatch }) })
     return at.offset
   }
 }

@@ -29,16 +29,10 @@ export const zstdCodec: Codec = {
   decompress: bytes => promisify(zstdDecompress)(bytes, zlibLimit).catch(oversizedOrAsItWas),
 }
 
-const oversizedCode = 'BATCH_TOO_LARGE'
+const oversized = (cause?: unknown): KafkaError => refusal(`it unpacks to more than ${maxUnpackedBytes} bytes`, cause)
 
-const oversized = (cause?: unknown): KafkaError =>
-  new KafkaError(`the batch unpacks to more than ${maxUnpackedBytes} bytes`, {
-    ...{ code: oversizedCode, retriable: false },
-    cause,
-  })
-
-/** Whether unpacking was refused because the result would be too large. */
-export const isOversized = (error: unknown): boolean => error instanceof KafkaError && error.code === oversizedCode
+const refusal = (message: string, cause?: unknown): KafkaError =>
+  new KafkaError(message, { code: 'CODEC', retriable: false, cause })
 
 function oversizedOrAsItWas(error: NodeJS.ErrnoException): never {
   throw error.code === 'ERR_BUFFER_TOO_LARGE' ? oversized(error) : error
@@ -46,6 +40,7 @@ function oversizedOrAsItWas(error: NodeJS.ErrnoException): never {
 
 /** Magic, independent blocks of at most 64 KiB, checksum of these two: Kafka reads no other blocks, and that is what lz4js would write. */
 const lz4Header = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82])
+const lz4Magic = lz4Header.subarray(0, 4)
 const lz4EndMark = Buffer.alloc(4)
 const lz4BlockBytes = 64 * 1024
 const lz4StoredFlag = 0x8000_0000
@@ -59,13 +54,45 @@ export const lz4Codec: Codec = {
     return Buffer.concat([...parts, lz4EndMark])
   },
   async decompress(bytes) {
-    const most = Math.min(lz4.decompressBound(bytes) as unknown as number, maxUnpackedBytes)
-    const unpacked = Buffer.alloc(most)
-    // The counter includes the bytes that do not fit; they are written nowhere.
-    const size = lz4.decompressFrame(bytes, unpacked) as unknown as number
-    if (size > most) throw oversized()
-    return size < most ? Buffer.from(unpacked.subarray(0, size)) : unpacked
+    const { hasBlockChecksums, blockBytes, blocksAt } = readLz4Header(bytes)
+    const parts: Buffer[] = []
+    const unpacked = Buffer.alloc(blockBytes)
+    let room = maxUnpackedBytes
+    for (let at = blocksAt; ; ) {
+      const word = at + 4 <= bytes.length ? bytes.readUInt32LE(at) : Number.NaN
+      if (word === 0) return Buffer.concat(parts)
+      const isStored = word >= lz4StoredFlag
+      const block = bytes.subarray(at + 4, at + 4 + (isStored ? word - lz4StoredFlag : word))
+      at += 4 + block.length + (hasBlockChecksums ? 4 : 0)
+      if (!(at <= bytes.length)) throw refusal('lz4: it is cut off')
+      // The size includes the bytes that do not fit; they are written nowhere.
+      const size = isStored ? block.length : lz4.decompressBlock(block, unpacked, 0, block.length, 0)
+      if (size > blockBytes) throw refusal(`lz4: a block unpacks to ${size} bytes, more than ${blockBytes}`)
+      room -= size
+      if (room < 0) throw oversized()
+      parts.push(isStored ? block : Buffer.from(unpacked.subarray(0, size)))
+    }
   },
+}
+
+/**
+ * lz4js takes the size of the content at its word, whatever that costs, and misreads the checksum of a block. The
+ * broker has compared the checksums.
+ */
+function readLz4Header(bytes: Buffer): {
+  readonly hasBlockChecksums: boolean
+  readonly blockBytes: number
+  readonly blocksAt: number
+} {
+  const [flags = 0, sizes = 0] = bytes.subarray(lz4Magic.length)
+  const isReadable = bytes.subarray(0, lz4Magic.length).equals(lz4Magic) && (flags & 0xe0) === 0x60 && sizes >= 0x40
+  if (!isReadable) throw refusal('lz4: no frame of independent blocks')
+  return {
+    hasBlockChecksums: (flags & 0x10) > 0,
+    // 64 KiB, 256 KiB, 1 MiB, 4 MiB.
+    blockBytes: 64 * 1024 * 4 ** ((sizes >> 4) - 4),
+    blocksAt: lz4Magic.length + 2 + ((flags & 0x08) > 0 ? 8 : 0) + 1,
+  }
 }
 
 /** Its length, then its bytes: packed, or as they are when that is shorter. */
@@ -106,11 +133,7 @@ function unframe(bytes: Buffer): Uint8Array[] {
   let room = maxUnpackedBytes
   while (at < bytes.length) {
     const end = at + 4 + (at + 4 <= bytes.length ? bytes.readInt32BE(at) : Number.NaN)
-    if (!(end > at + 4 && end <= bytes.length))
-      throw new KafkaError(`snappy: no whole block at byte ${at} of ${bytes.length}`, {
-        code: 'CODEC',
-        retriable: false,
-      })
+    if (!(end > at + 4 && end <= bytes.length)) throw refusal(`snappy: no whole block at byte ${at} of ${bytes.length}`)
     const block = unpackBlock(bytes.subarray(at + 4, end), room)
     blocks.push(block)
     room -= block.length
@@ -135,11 +158,11 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 /** By the number that a batch has in its attributes. */
 const byNumber: Readonly<Record<number, Codec>> = { 1: gzipCodec, 2: snappyCodec, 3: lz4Codec, 4: zstdCodec }
 
-/** The records of a compressed batch as bytes. @throws KafkaError of which `isOversized` holds. */
+/** The records of a compressed batch as bytes. @throws what is wrong with them. */
 export async function unpack(compression: number, bytes: Buffer): Promise<Buffer> {
   const codec = byNumber[compression]
   if (codec !== undefined) return codec.decompress(bytes)
-  throw new KafkaError(`no codec has the number ${compression}`, { code: 'CODEC', retriable: false })
+  throw refusal(`no codec has the number ${compression}`)
 }
 
 /** For producers: kafkajs brings gzip only. What is fetched is unpacked by `unpack`. */

@@ -1,4 +1,4 @@
-import type { OversizedBatch } from '../../core/ports.ts'
+import type { UnreadBatch } from '../../core/ports.ts'
 import { privateModule } from './private-modules.ts'
 
 /**
@@ -19,7 +19,7 @@ export interface FetchedMessage {
   readonly headers?: Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>
   readonly isControlRecord?: boolean
   /** By `boundUnpacking`. */
-  readonly oversizedBatch?: OversizedBatch
+  readonly unreadBatch?: UnreadBatch
   readonly batchContext?: { readonly producerId: string; readonly inTransaction: boolean }
 }
 

@@ -15,7 +15,7 @@ export function recordOf(topic: string, partition: number, message: FetchedMessa
     key: message.key === null ? null : Buffer.from(message.key),
     value: message.value === null ? null : Buffer.from(message.value),
     headers: headersOf(message.headers),
-    ...(message.oversizedBatch !== undefined && { oversizedBatch: message.oversizedBatch }),
+    ...(message.unreadBatch !== undefined && { unreadBatch: message.unreadBatch }),
   }
 }
 

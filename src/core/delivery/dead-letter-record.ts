@@ -48,8 +48,8 @@ export function truncatedDeadLetter(
   reason: DeadLetterReason,
   code?: RejectionCode,
 ): OutgoingRecord {
-  const { key, oversizedBatch } = record
-  const value = oversizedBatch?.bytes ?? record.value ?? Buffer.alloc(0)
+  const { key, unreadBatch } = record
+  const value = unreadBatch?.bytes ?? record.value ?? Buffer.alloc(0)
   const carried = deadLetterState(record, shortened(known), reason, code)
   const hasShortKey = key !== null && key.length <= longestText
   return {
@@ -58,8 +58,8 @@ export function truncatedDeadLetter(
     headers: {
       ...toHeaders(carried),
       ...(hasShortKey && { [originKeyHeader]: key.toString('latin1') }),
-      ...(oversizedBatch !== undefined && { [firstOffsetHeader]: String(oversizedBatch.firstOffset) }),
-      [originalLengthHeader]: String(oversizedBatch?.length ?? value.length),
+      ...(unreadBatch !== undefined && { [firstOffsetHeader]: String(unreadBatch.firstOffset) }),
+      [originalLengthHeader]: String(unreadBatch?.length ?? value.length),
     },
   }
 }

@@ -101,8 +101,7 @@ export class Inputs {
   }
 
   take(record: LogRecord, held: Held): void {
-    if (record.oversizedBatch !== undefined)
-      return this.#refuse(record, held, 'its batch unpacks to more than is held in memory')
+    if (record.unreadBatch !== undefined) return this.#refuse(record, held, record.unreadBatch.why)
     if (record.value === null) return this.#refuse(record, held, 'the value is null')
     const decoded = this.#deps.codec.decode(record.value)
     switch (decoded.kind) {

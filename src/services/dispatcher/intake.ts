@@ -102,8 +102,7 @@ export class Intake {
   #decode(open: OpenRecord): void {
     const { codec, topics } = this.#deps
     const { record } = open
-    if (record.oversizedBatch !== undefined)
-      return this.#refuseBytes(open, 'its batch unpacks to more than is held in memory')
+    if (record.unreadBatch !== undefined) return this.#refuseBytes(open, record.unreadBatch.why)
     const carried = parkedIn(record, topics)
     if (carried === undefined && topics.tierOf(record.topic) !== undefined)
       return this.#refuseBytes(open, 'headers of a parked delivery are missing or malformed')

@@ -40,17 +40,17 @@ export function createDeadLetters({ append, topics, metrics, logger }: Deps): Wr
       end(written)
     }
     const truncate = (error?: Error): void => {
-      const { topic, partition, offset, value, oversizedBatch } = record
+      const { topic, partition, offset, value, unreadBatch } = record
       logger.warn(
         {
-          ...{ topic, partition, offset, reason, bytes: oversizedBatch?.length ?? value?.length ?? 0 },
+          ...{ topic, partition, offset, reason, bytes: unreadBatch?.length ?? value?.length ?? 0 },
           ...(error !== undefined && { error: error.message }),
         },
-        'record is too large for the dead-letter topic: only its first 64 KiB are kept there',
+        'only the first 64 KiB of the record are kept on the dead-letter topic',
       )
       append(topics.deadLetter, truncatedDeadLetter(record, carried, reason, code), of, endTruncated)
     }
-    if (record.oversizedBatch !== undefined) truncate()
+    if (record.unreadBatch !== undefined) truncate()
     else append(topics.deadLetter, deadLetterRecord(record, carried, reason, code), of, end, truncate)
   }
 }

@@ -1,3 +1,4 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { loadKafkajs } from '../../../src/adapters/kafka/library.ts'
@@ -29,9 +30,9 @@ describe('a batch that unpacks to 200 MB', () => {
     await recorder.until(() => recorder.records.length === 3)
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * mebibyte)
     expect(recorder.values).toEqual(['before', null, 'after'])
-    const { oversizedBatch } = recorder.records[1] ?? {}
-    expect(oversizedBatch).toMatchObject({ firstOffset: 1 })
-    expect(oversizedBatch?.length).toBeLessThan(mebibyte)
+    const { unreadBatch } = recorder.records[1] ?? {}
+    expect(unreadBatch).toMatchObject({ firstOffset: 1 })
+    expect(unreadBatch?.length).toBeLessThan(mebibyte)
   })
 
   it('a reader of whole topics passes it', async () => {
@@ -43,6 +44,34 @@ describe('a batch that unpacks to 200 MB', () => {
     await reader.readToEnd(topic, ({ value }) => void values.push(value?.toString()))
     expect(values).toEqual([undefined, 'after'])
   })
+})
+
+describe('a batch that the broker accepts and we cannot unpack', () => {
+  it.each([
+    { name: 'gzip with bytes behind its end', type: 'GZIP', pack: (bytes: Buffer) => [gzipSync(bytes), Buffer.of(7)] },
+    { name: 'zstd in two frames', type: 'ZSTD', pack: (bytes: Buffer) => [0, 9].map(at => zstdPart(bytes, at)) },
+  ] as const)('$name: becomes one record, and the next one comes', async ({ type, pack }) => {
+    const topic = await newTopic()
+    const { CompressionCodecs, CompressionTypes } = loadKafkajs()
+    const kind = CompressionTypes[type]
+    const codec = CompressionCodecs[kind]
+    afterwards(async () => {
+      CompressionCodecs[kind] = codec
+    })
+    CompressionCodecs[kind] = () => ({
+      compress: async ({ buffer }: { buffer: Buffer }) => Buffer.concat(pack(buffer)),
+    })
+    await sendPacked(topic, type, Buffer.from('written by somebody else'))
+    await append(producer(), topic, { value: Buffer.from('after') })
+    const recorder = new Recorder()
+    await consumer([topic]).start(recorder)
+    await recorder.until(() => recorder.records.length === 2)
+    expect(recorder.values).toEqual([null, 'after'])
+    expect(recorder.records[0]?.unreadBatch?.why).toMatch(/^its batch cannot be read: /)
+  })
+
+  const zstdPart = (bytes: Buffer, at: number): Buffer =>
+    zstdCompressSync(at === 0 ? bytes.subarray(0, 9) : bytes.subarray(at))
 })
 
 describe('a record that is larger than its topic takes', () => {

@@ -121,7 +121,7 @@ describe('headers are those that the code writes', () => {
     firstTrace: traceparent('a'),
   })
   const event = recordOf({ key: Buffer.from('u-17') })
-  const oversizedBatch = { firstOffset: 38, length: 5_242_880, bytes: Buffer.of(1) }
+  const unreadBatch = { firstOffset: 38, length: 5_242_880, bytes: Buffer.of(1), why: 'too large' }
   const traced = { ...event, headers: { traceparent: traceparent('a'), tracestate: 'vendor=1' } }
 
   it('retry', () =>
@@ -135,7 +135,7 @@ describe('headers are those that the code writes', () => {
       ...deadLetterReasons.map(reason => deadLetterRecord(event, carried, reason)),
       deadLetterRecord({ ...event, key: null, value: null }, undefined, 'undecodable'),
       deadLetterRecord(event, undefined, 'invalid_message', 'missing_event'),
-      truncatedDeadLetter({ ...event, oversizedBatch }, undefined, 'undecodable'),
+      truncatedDeadLetter({ ...event, unreadBatch }, undefined, 'undecodable'),
     ]))
 
   it('suppression', () => {

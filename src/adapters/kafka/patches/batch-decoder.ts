@@ -1,5 +1,5 @@
-import type { OversizedBatch } from '../../../core/ports.ts'
-import { isOversized, unpack } from '../codecs.ts'
+import type { UnreadBatch } from '../../../core/ports.ts'
+import { unpack } from '../codecs.ts'
 import { internal, replaceInternal } from '../internals.ts'
 import type { BatchContext, DecodedRecord, DecodeRecord } from './record-decoder.ts'
 
@@ -12,7 +12,7 @@ interface Decoder {
 export interface DecodedBatch extends BatchContext {
   readonly lastOffsetDelta: number
   readonly maxTimestamp: string
-  readonly records: (DecodedRecord & { readonly oversizedBatch?: OversizedBatch })[]
+  readonly records: (DecodedRecord & { readonly unreadBatch?: UnreadBatch })[]
   /** What its records take in memory; 0 for a batch that is not compressed. */
   readonly unpackedBytes: number
 }
@@ -30,9 +30,10 @@ const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, con
 const keptBytes = 64 * 1024
 
 /**
- * kafkajs unpacks a batch whatever comes of it: 6 KB of zstd become 200 MB. Here a batch that unpacks
- * to more than `maxUnpackedBytes` becomes one record, at its last offset, that says so. What comes
- * of all others is the same as in the original.
+ * kafkajs unpacks a batch whatever comes of it: 6 KB of zstd become 200 MB. And it fetches a batch that it cannot
+ * unpack again and again, although the broker, which has other decoders, may have accepted it. Here a batch that
+ * unpacks to more than `maxUnpackedBytes`, or cannot be unpacked or read, becomes one record, at its last offset,
+ * that says so. What comes of all others is the same as in the original.
  */
 export function boundUnpacking(): void {
   replaceInternal('protocol/recordBatch/v0/decoder', decodeBatch)
@@ -48,14 +49,13 @@ async function decodeBatch(decoder: Decoder): Promise<DecodedBatch> {
   const context = contextOf(batch)
   const packed = batch.subarray(at.records)
   const compression = batch.readInt16BE(at.attributes) & flags.compression
-  if (compression === 0) return { ...context, records: recordsIn(packed, batch, context), unpackedBytes: 0 }
   if (batch.readInt32BE(at.recordCount) <= 0) return { ...context, records: [], unpackedBytes: 0 }
   try {
-    const bytes = await unpack(compression, packed)
-    return { ...context, records: recordsIn(bytes, batch, context), unpackedBytes: bytes.length }
+    const bytes = compression === 0 ? packed : await unpack(compression, packed)
+    const unpackedBytes = compression === 0 ? 0 : bytes.length
+    return { ...context, records: recordsIn(bytes, batch, context), unpackedBytes }
   } catch (error) {
-    if (!isOversized(error)) throw error
-    return { ...context, records: [oversized(packed, context)], unpackedBytes: 0 }
+    return { ...context, records: [unread(packed, context, error as Error)], unpackedBytes: 0 }
   }
 }
 
@@ -82,17 +82,20 @@ function contextOf(batch: Buffer): Context {
 
 function recordsIn(bytes: Buffer, batch: Buffer, context: Context): DecodedRecord[] {
   const decodeRecord = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
-  const Reader = internal<new (bytes: Buffer) => { readVarIntBytes(): Buffer }>('protocol/decoder')
+  const Reader =
+    internal<new (bytes: Buffer) => { readVarIntBytes(): Buffer; readonly offset: number }>('protocol/decoder')
   const reader = new Reader(bytes)
   const count = batch.readInt32BE(at.recordCount)
   const records: DecodedRecord[] = []
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
+  // The broker has checked it, so part of the batch was not unpacked.
+  if (reader.offset !== bytes.length) throw new Error(`its records end at byte ${reader.offset} of ${bytes.length}`)
   return records
 }
 
 /** At the last offset of the batch, so that the position moves behind it. */
-function oversized(packed: Buffer, context: Context): DecodedBatch['records'][number] {
+function unread(packed: Buffer, context: Context, { message }: Error): DecodedBatch['records'][number] {
   const firstOffset = Number(context.firstOffset)
   return {
     magicByte: context.magicByte,
@@ -105,7 +108,10 @@ function oversized(packed: Buffer, context: Context): DecodedBatch['records'][nu
     isControlRecord: false,
     batchContext: context,
     // A copy: the record outlives the answer that it came with.
-    oversizedBatch: { firstOffset, length: packed.length, bytes: Buffer.from(packed.subarray(0, keptBytes)) },
+    unreadBatch: {
+      ...{ firstOffset, length: packed.length, bytes: Buffer.from(packed.subarray(0, keptBytes)) },
+      why: `its batch cannot be read: ${message}`,
+    },
   }
 }
 

@@ -78,7 +78,12 @@ describe('a delivery that the retry topic does not take', () => {
 it('a batch that was not unpacked becomes one dead letter, with its first and its last offset', async () => {
   const harness = await DispatcherHarness.started()
   const { topics, log } = harness
-  log.writeOversized(topics.events, { firstOffset: 38, length: 6_419, bytes: Buffer.from('packed') })
+  log.writeUnreadBatch(topics.events, {
+    firstOffset: 38,
+    length: 6_419,
+    bytes: Buffer.from('packed'),
+    why: 'too large',
+  })
   harness.write({ message: trackMessage('m1') })
   await harness.advance(10)
   const [deadLetter] = log.records(topics.deadLetter)

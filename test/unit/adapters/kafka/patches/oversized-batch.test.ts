@@ -39,14 +39,27 @@ describe('a compressed batch', () => {
     expect(records.map(({ offset }) => offset)).toEqual(['10', '11', '12', '19', '20'])
     expect(records[3]).toMatchObject({
       ...{ timestamp: '7', key: null, value: null, headers: {}, isControlRecord: false },
-      oversizedBatch: { firstOffset: 13, length: bomb.length - headBytes, bytes: bomb.subarray(headBytes) },
+      unreadBatch: {
+        ...{ firstOffset: 13, length: bomb.length - headBytes, bytes: bomb.subarray(headBytes) },
+        why: 'its batch cannot be read: it unpacks to more than 67108864 bytes',
+      },
     })
   })
 
-  it('of a kind that nobody knows is an error', async () => {
-    const unknown = await packed(rawBatch(0, 0, [0]))
-    unknown.writeInt16BE(7, 21)
-    await expect(decodeRecordSet(unknown)).rejects.toThrow('no codec has the number 7')
+  it.each([
+    { name: 'of a kind that nobody knows', kind: 7, records: 'x', why: 'no codec has the number 7' },
+    { name: 'that cannot be unpacked', kind: 1, records: 'no gzip', why: 'incorrect header check' },
+    { name: 'in two frames, of which one is read', kind: zstd, records: '', why: 'records end at byte' },
+  ])('$name is one record at its last offset; those around it are read', async ({ kind, records, why }) => {
+    const whole = rawBatch(13, 6, [0, 1])
+    const half = await packed(whole, whole.subarray(headBytes, headBytes + 3))
+    const bad = records === '' ? half : Buffer.concat([whole.subarray(0, headBytes), Buffer.from(records)])
+    bad.writeInt32BE(bad.length - 12, 8)
+    bad.writeInt16BE(kind, 21)
+    const around = [rawBatch(10, 0, [0]), rawBatch(20, 0, [0])] as const
+    const read = (await decodeRecordSet(around[0], bad, around[1])) as unknown as FetchedMessage[]
+    expect(read.map(({ offset }) => offset)).toEqual(['10', '19', '20'])
+    expect(read[1]?.unreadBatch?.why).toContain(why)
   })
 })
 
