@@ -1,3 +1,12 @@
+import type { LogRecord } from '../ports.ts'
+
+/** What a record holds in memory, in bytes. A producer may put anything into its headers. */
+export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'value' | 'headers'>): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0)
+  for (const name in headers) bytes += name.length + (headers[name] as string).length
+  return bytes
+}
+
 /** What one partition may have in memory. At the limits of what is open (taken up and not done) it is paused; it goes on below half. */
 export interface BacklogLimits {
   readonly records: number

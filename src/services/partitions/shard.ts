@@ -1,4 +1,4 @@
-import type { BacklogLimits } from '../../core/delivery/backlog.ts'
+import { type BacklogLimits, heldBytes } from '../../core/delivery/backlog.ts'
 import { LastRouted } from '../../core/delivery/last-routed.ts'
 import { OffsetTracker } from '../../core/delivery/tracker.ts'
 import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../core/ports.ts'
@@ -95,7 +95,7 @@ export class Shard implements TopicPartition {
   opened(record: LogRecord): boolean {
     if (!this.tracker.add(record.offset)) return false
     this.takenUp++
-    this.#openBytes += sizeOf(record)
+    this.#openBytes += heldBytes(record)
     if (this.#reaches(1)) this.hold('backlog')
     return true
   }
@@ -103,7 +103,7 @@ export class Shard implements TopicPartition {
   done(record: LogRecord): void {
     if (this.revoked) return
     this.tracker.done(record.offset)
-    this.#openBytes -= sizeOf(record)
+    this.#openBytes -= heldBytes(record)
     if (this.#holds.has('backlog') && !this.#reaches(0.5)) this.unhold('backlog')
   }
 
@@ -130,8 +130,4 @@ export class Shard implements TopicPartition {
     const { records, bytes, span } = this.#deps.limits()
     return this.tracker.open > records * share || this.#openBytes > bytes * share || this.tracker.span > span * share
   }
-}
-
-function sizeOf(record: LogRecord): number {
-  return (record.key?.length ?? 0) + (record.value?.length ?? 0)
 }

@@ -33,6 +33,11 @@ export interface BatchContext {
 export type DecodeRecord = (decoder: { readonly buffer: Buffer }, batch: BatchContext) => DecodedRecord
 
 const logAppendTime = 1
+/**
+ * Longer headers are left as views of bytes until somebody takes the record: as text, those of one answer of a broker
+ * could fill the heap.
+ */
+const maxTextBytes = 64 * 1024
 let isTextWanted = false
 
 /**
@@ -68,7 +73,7 @@ export function decodeRecord({ buffer }: { readonly buffer: Buffer }, batch: Bat
     offset: sum(batch.firstOffset, offsetDelta),
     key,
     value,
-    headers: isTextWanted ? readTexts(cursor) : readHeaders(cursor),
+    headers: isTextWanted && cursor.left <= maxTextBytes ? readTexts(cursor) : readHeaders(cursor),
     isControlRecord: isControlBatch,
     batchContext: batch,
   }
@@ -116,6 +121,11 @@ class Cursor {
 
   constructor(from: Buffer) {
     this.#from = from
+  }
+
+  /** How many bytes follow. */
+  get left(): number {
+    return this.#from.length - this.#at
   }
 
   int8(): number {

@@ -5,8 +5,13 @@ import type { OwnedPartition } from '../../../../src/adapters/kafka/partitions.t
 import type { RecordBatch } from '../../../../src/core/ports.ts'
 
 /** Records at `offsets`; the batch was asked for from `fetched` on and ends with `last`, which may be a marker. */
-function batch(fetched: number, offsets: readonly number[], last = offsets.at(-1) as number): Batch {
-  const messages = offsets.map(offset => ({ offset: String(offset), timestamp: '0', key: null, value: null }))
+function batch(
+  fetched: number,
+  offsets: readonly number[],
+  last = offsets.at(-1) as number,
+  more: { readonly value?: Buffer; readonly headers?: Readonly<Record<string, string>> } = {},
+): Batch {
+  const messages = offsets.map(offset => ({ offset: String(offset), timestamp: '0', key: null, value: null, ...more }))
   return {
     topic: 'topic',
     partition: 0,
@@ -63,6 +68,27 @@ describe('handOver', () => {
         [500, 2_601],
       ],
       end: 2_601,
+    },
+    {
+      name: 'large records in parts of a mebibyte',
+      from: batch(0, range(0, 5), 4, { value: Buffer.alloc(512 * 1024) }),
+      next: 0,
+      parts: [
+        [2, 2],
+        [2, 4],
+        [1, 5],
+      ],
+      end: 5,
+    },
+    {
+      name: 'records with large headers one by one',
+      from: batch(0, [0, 1], 1, { headers: { junk: 'x'.repeat(1024 * 1024) } }),
+      next: 0,
+      parts: [
+        [1, 1],
+        [1, 2],
+      ],
+      end: 2,
     },
   ])('$name', async ({ from, next, parts, end }) => {
     expect(await handed(from, next)).toEqual({ parts, next: end })

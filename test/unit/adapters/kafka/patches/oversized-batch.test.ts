@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { maxUnpackedBytes } from '../../../../../src/adapters/kafka/codecs.ts'
 import { type FetchedMessage, internal } from '../../../../../src/adapters/kafka/internals.ts'
 import { loadKafkajs } from '../../../../../src/adapters/kafka/library.ts'
+import { decodeRecord, readHeadersAsText } from '../../../../../src/adapters/kafka/patches/record-decoder.ts'
+import { headersOf } from '../../../../../src/adapters/kafka/records.ts'
 import { decodeRecordSet, rawBatch } from './batches.ts'
 
 const zstd = 4
@@ -75,6 +77,24 @@ it('an answer is unpacked no further once its batches are as large as one may be
   const answer = new Decoder(Buffer.concat([length, bytes, length, bytes]))
   expect(await decode(answer)).toHaveLength(2)
   expect(await decode(answer)).toEqual([])
+})
+
+it.each([
+  { name: 'short headers come as text', length: 1_000, kind: 'string' },
+  { name: 'long headers come as bytes, which take no heap', length: 100_000, kind: 'object' },
+])('$name', ({ length, kind }) => {
+  readHeadersAsText()
+  const name = Buffer.from('junk')
+  const header = Buffer.concat([
+    Buffer.from(varint(name.length)),
+    name,
+    Buffer.from(varint(length)),
+    Buffer.alloc(length),
+  ])
+  const record = Buffer.concat([Buffer.from([0, 0, 0, 1, 1]), Buffer.from(varint(1)), header])
+  const { headers } = decodeRecord({ buffer: record }, { firstOffset: '0', firstTimestamp: '0', magicByte: 2 })
+  expect(typeof headers['junk']).toBe(kind)
+  expect(headersOf(headers as FetchedMessage['headers'])['junk']).toHaveLength(length)
 })
 
 /** A record that has these bytes as its value, with its length. */
