@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify from 'fastify'
 import type { Check, Health } from '../../core/health.ts'
@@ -38,7 +38,7 @@ export function createOpsServer({ listen, health, metrics, ...deps }: Deps): Ops
   const limits = { ...opsLimits, ...deps.limits }
   const server = fastify({
     forceCloseConnections: true,
-    serverFactory: handler => closeOldestBeyond(createNodeServer(handler, limits), limits.connections),
+    serverFactory: handler => closeOldestBeyond(createNodeServer(oneAtATime(handler), limits), limits.connections),
   })
   server.get('/metrics', async ({ headers }, reply) => {
     const { contentType, text } = prefersOpenMetrics(headers.accept) ? metrics.openMetrics : metrics
@@ -75,6 +75,21 @@ function closeOldestBeyond(server: Server, most: number): Server {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
+}
+
+/**
+ * Closes a connection on which a request comes before the last one is answered: no probe does that, and each answer of /metrics costs
+ * milliseconds. Node would make hundreds of them that lie in one packet, and nothing else in between.
+ */
+function oneAtATime(handler: RequestListener): RequestListener {
+  const busy = new WeakSet<Socket>()
+  return (request, response) => {
+    const { socket } = request
+    if (busy.has(socket)) return void socket.destroy()
+    busy.add(socket)
+    response.once('close', () => busy.delete(socket))
+    handler(request, response)
+  }
 }
 
 const paths = `/metrics           what Prometheus reads

@@ -106,6 +106,18 @@ describe('connections of the ops server', () => {
     wire.reset()
   })
 
+  it('with requests that do not wait for an answer costs one answer, and is closed', async () => {
+    const { url, get, exposition } = await serve(well)
+    let collected = 0
+    exposition.onCollect(() => void collected++)
+    const wire = await connect(url)
+    await wire.send('GET /metrics HTTP/1.1\r\nHost: ops\r\n\r\n'.repeat(200))
+    await wire.closed
+    expect(await get('/livez')).toMatchObject({ status: 200 })
+    expect(collected).toBeLessThanOrEqual(1)
+    wire.reset()
+  })
+
   it('a probe is answered while silent connections are at the limit: the oldest is closed', async () => {
     const { url, get } = await serve(well, { connections: 3 })
     const silent = [await connect(url), await connect(url), await connect(url)]
