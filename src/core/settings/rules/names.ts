@@ -1,6 +1,6 @@
 import { propertyOf } from '../../audience/name.ts'
 import { adviceOnName } from '../advice.ts'
-import type { Path, SettingsProblem } from '../problem.ts'
+import { mostProblems, type Path, type SettingsProblem } from '../problem.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'
 
 type List = 'sources' | 'destinations'
@@ -61,6 +61,7 @@ export const uniqueWebhookLabels: Rule = config =>
 
 export const knownNames: Rule = config => {
   const [sources, destinations] = [knownIds(config, 'sources'), knownIds(config, 'destinations')]
+  const references = referencesAdvisedOn(mostProblems)
   return [
     ...(config.destinations ?? []).flatMap((destination, index) =>
       references(sources, ['destinations', index, 'sources'], destination?.sources),
@@ -94,20 +95,21 @@ function knownIds(config: WellFormed, list: List): KnownIds {
   }
 }
 
-function references(
-  { noun, ids }: KnownIds,
-  path: Path,
-  names: readonly (string | undefined)[] = [],
-): readonly SettingsProblem[] {
-  const entries = names.map((name, index) => ({ path: [...path, index], name }))
-  const unknown = entries.filter(({ name }) => name !== undefined && ids?.has(name) === false)
-  return [
-    ...repeated(entries, 'stands twice'),
-    ...unknown.map(entry => ({
-      path: entry.path,
-      message: `no ${noun} has this id`,
-      // Not which ones there are: a slip in the form makes ids of other values too.
-      hint: adviceOnName(entry.name, [...(ids ?? [])], `give the id of a ${noun} that is configured`),
-    })),
-  ]
+/** `left`: unknown names for which the nearest one is looked for, since that compares each of them with all known ones. */
+function referencesAdvisedOn(left: number) {
+  const nearest = (name: string | undefined, ids: KnownIds['ids'], otherwise: string): string =>
+    // Not which ones there are: a slip in the form makes ids of other values too.
+    left-- > 0 ? adviceOnName(name, [...(ids ?? [])], otherwise) : otherwise
+
+  return ({ noun, ids }: KnownIds, path: Path, names: readonly (string | undefined)[] = []) => {
+    const entries = names.map((name, index) => ({ path: [...path, index], name }))
+    const unknown = entries.filter(({ name }) => name !== undefined && ids?.has(name) === false)
+    return [
+      ...repeated(entries, 'stands twice'),
+      ...unknown.map((entry): SettingsProblem => {
+        const hint = nearest(entry.name, ids, `give the id of a ${noun} that is configured`)
+        return { path: entry.path, message: `no ${noun} has this id`, hint }
+      }),
+    ]
+  }
 }

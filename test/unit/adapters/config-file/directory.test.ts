@@ -142,6 +142,15 @@ describe('a huge configuration', () => {
     expect(await refusalOf({ 'hookline.yaml': text })).toEqual(['loaded'])
   }, 60_000)
 
+  it('with 8,000 sources and as many unknown ones is refused in linear time', async () => {
+    const sources = Array.from({ length: 8_000 }, (_, n) => ` - { id: source-${n}, writeKey: key-${n} }`).join('\n')
+    const named = Array.from({ length: 8_000 }, (_, n) => `unknown-${n}`).join()
+    const text = `${own.replace(/^sources.*\n/gm, '')}sources:\n${sources}\n`
+    const more = `destinations: [{ id: a, sources: [${named}], webhooks: [{ url: https://a.example }] }]\n`
+    const refusal = await refusalOf({ 'hookline.yaml': text + more })
+    expect(refusal).toHaveLength(101)
+  }, 20_000)
+
   it('with 20,000 mistakes tells the first hundred and how many follow', async () => {
     const text = `${own}${destinations('webhooks: [{ url: ftp://a.example }]')}`
     const refusal = await refusalOf({ 'hookline.yaml': text })
