@@ -120,6 +120,11 @@ const special = table({
 const globalUnicast = block('2000::/3')
 /** Forbidden as such, but may be allowed; then it must not lead to a metadata service either. */
 const localNat64 = block('64:ff9b:1::/48')
+/** The v4 address after a prefix of 48, 56, 64 or 96 bits; octet 8 is not part of it (RFC 6052 2.2). */
+function translated(bytes: Bytes): readonly Bytes[] {
+  const packed = bytes.toSpliced(8, 1)
+  return [6, 7, 8, 11].map(first => packed.slice(first, first + 4))
+}
 const singles = table({ '::': '', '::1': '' })
 
 /** v6 blocks whose addresses stand for a v4 one, and where in the 16 bytes that is. */
@@ -143,8 +148,8 @@ function judge(bytes: Bytes, allow: readonly Cidr[]): AddressVerdict {
   if (inner.length > 0) {
     return inner.map(v4 => judge(v4, allow)).find(verdict => verdict.kind === 'forbidden') ?? allowed
   }
-  const exact = within(bytes, localNat64) ? bytes.slice(12) : bytes
-  const secret = metadata.find(([address]) => within(exact, address))
+  const meant = within(bytes, localNat64) ? translated(bytes) : [bytes]
+  const secret = metadata.find(([address]) => meant.some(each => within(each, address)))
   if (secret !== undefined) return forbidden(secret[1], false)
   if (allow.some(cidr => within(bytes, cidr))) return allowed
   const range = special.find(([cidr]) => within(bytes, cidr))

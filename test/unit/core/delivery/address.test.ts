@@ -120,6 +120,9 @@ describe('metadata services can never be allowed', () => {
     '::169.254.169.254',
     '64:ff9b::a9fe:a9fe',
     '64:ff9b:1::a9fe:a9fe',
+    '64:ff9b:1:a9fe:a9:fe00::',
+    '64:ff9b:1:a9:fe:a9fe::',
+    '64:ff9b:1:0:a9:fea9:fe00:0',
     '2002:a9fe:a9fe::',
     '2001:0:a9fe:a9fe::f7f7:f7f7',
   ])('%s', ip => {
