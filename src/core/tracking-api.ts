@@ -13,6 +13,8 @@ export interface TrackingRequest {
   readonly queryKey: string | undefined
   /** UTF-8 text, without a byte order mark. */
   readonly body: string
+  /** Moves the memory of the body to the share of its source, once that is known. False: there is no room for it. */
+  assign(sourceId: string): boolean
   /** `X-Strict-Mode: 1`: one rejected message refuses the whole request. */
   readonly strict: boolean
   readonly receivedAt: EpochMs

@@ -40,7 +40,7 @@ async function collectorOn({ topics, codec }: Pipeline) {
   const accept = (body: string, given: Partial<TrackingRequest> = {}) =>
     service.accept({
       ...{ type: undefined, headerKey: 'web-key', queryKey: undefined, strict: false },
-      ...{ body, receivedAt: clock.now(), ...given },
+      ...{ body, assign: () => true, receivedAt: clock.now(), ...given },
     })
   return { service, accept, counts, flush: () => producer.flush() }
 }

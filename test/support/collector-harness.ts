@@ -78,6 +78,7 @@ export class CollectorHarness {
       headerKey: 'web-key',
       queryKey: undefined,
       body: text,
+      assign: () => true,
       strict: false,
       receivedAt: this.clock.now(),
       ...given,

@@ -1,6 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { keyThatCounts } from '../../core/collector/source-keys.ts'
-import { writeKeyIn } from '../../core/message/batch.ts'
 import type { CallType } from '../../core/message/message.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
@@ -92,13 +90,10 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<Answer | und
       if (body.answer.code === 'request_timeout') onRefused('slow')
       return body.answer
     }
-    if (!isKnown) {
-      // While it waits for Kafka it counts for its source. A key that is refused is refused by `accept`, after the body is judged.
-      const found = api.admit(keyThatCounts({ header: headerKey, body: writeKeyIn(body.text), query: queryKey }) ?? '')
-      if (found.kind === 'admitted' && !memory.assign(found.sourceId)) return noMemory()
-    }
     const strict = raw.headers['x-strict-mode'] === '1'
-    const answer = await api.accept({ type, headerKey, queryKey, body: body.text, strict, receivedAt, trace })
+    // A complete body may be large: it is searched for its key in `accept`, when it is its turn.
+    const assign = (sourceId: string): boolean => memory.assign(sourceId)
+    const answer = await api.accept({ type, headerKey, queryKey, body: body.text, assign, strict, receivedAt, trace })
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
   }
 

@@ -81,6 +81,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     if (batch.kind === 'refused') return batch
     const sender = known ?? admission.admit(keyThatCounts({ header: headerKey, body: batch.writeKey, query: queryKey }))
     if (sender.kind === 'refused') return sender
+    if (!request.assign(sender.sourceId)) return noMemory
     const now = clock.monotonic()
     // Asked again: since the headers were read, an outage may have begun, or another request may have become its probe.
     if (!outage.admits(now)) return kafkaUnavailable

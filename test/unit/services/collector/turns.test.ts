@@ -45,6 +45,23 @@ describe('a long request', () => {
     expect(first.answer).toEqual(accepted)
   })
 
+  it('is searched for its key in its turn: of several that become complete together, one in each turn', async () => {
+    const collector = new CollectorHarness()
+    const assigned: string[] = []
+    const given = {
+      headerKey: undefined,
+      assign: (sourceId: string): boolean => {
+        assigned.push(sourceId)
+        return true
+      },
+    }
+    for (const writeKey of ['web-key', 'app-key', 'web-key']) collector.request({ ...long, writeKey }, given)
+    for (const expected of [['web'], ['web', 'app'], ['web', 'app', 'web']]) {
+      await collector.settle()
+      expect(assigned).toEqual(expected)
+    }
+  })
+
   it('holds the memory of its records as they are made, and gives it back when there is no more', async () => {
     const collector = new CollectorHarness({ memory: { records: 400_000 } })
     const both = [collector.request(long), collector.request(long)]
