@@ -20,13 +20,12 @@ export interface BodyOwner {
 /** A body that has been received for less time is never evicted for another one of its own group. */
 const graceMs = 1_000
 
-/** Of one part of the budget a single group never holds more, so that others find room while its bodies wait for Kafka. */
-const largestGroup = 0.75
-
 /**
  * Memory for request bodies, in fair shares. Bodies with a known source and bodies without one have separate parts. The groups
- * of a part are the sources, or, where the source is not known, the client addresses; the fair share is the part divided by the
- * groups that hold any of it. Where a part is full:
+ * of a part are the sources, or, where the source is not known, the client addresses. No group holds more than it leaves free, so
+ * that others find room also while complete bodies, which are not evicted, wait for Kafka. The fair share is what each has when
+ * all of them hold as much as is free: the part divided by one more than the groups that hold any of it. Where a group would
+ * hold more than is free:
  *
  * - a group within its share gets room: from the groups beyond theirs, the costliest body that is still being received is evicted;
  * - a group beyond its share gets room only from its own bodies that have been received for more than a second.
@@ -94,14 +93,13 @@ export class BodyBudget {
 
   #lacking({ part, group, address }: Body, bytes: number): BodyRefusal | undefined {
     if (this.#addresses.heldBy(address) + bytes > this.#addresses.limit) return 'address'
-    const isFull = part.held + bytes > part.limit
-    return isFull || part.heldBy(group) + bytes > largestGroup * part.limit ? 'budget' : undefined
+    return part.heldBy(group) + bytes > part.limit - part.held - bytes ? 'budget' : undefined
   }
 
   /** The body that gives way to this one; undefined: none does. */
   #rival(body: Body, bytes: number): Body | undefined {
     const { part, group } = body
-    const share = Math.min(largestGroup, 1 / part.groupsWith(group)) * part.limit
+    const share = part.limit / (part.groupsWith(group) + 1)
     if (part.heldBy(group) + bytes > share)
       return this.#oldOne(body, other => other.part === part && other.group === group)
     return this.#costliest(body, other => other.part === part && part.heldBy(other.group) > share)

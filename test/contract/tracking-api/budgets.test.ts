@@ -159,7 +159,7 @@ describe('one client address', () => {
 
 describe('during an attack with slow bodies', () => {
   const memory = {
-    bodies: { authenticated: 4 * mebibyte, keyless: mebibyte, perAddress: 3 * mebibyte },
+    bodies: { authenticated: 4 * mebibyte, keyless: 2 * mebibyte, perAddress: 3 * mebibyte },
     operators: mebibyte,
     records: 64 * mebibyte,
   }

@@ -10,12 +10,12 @@ interface Held {
   readonly isReceived?: boolean
 }
 
-/** Authenticated 100 bytes, keyless 40, one address 90: opens bodies of the given ages, then asks for one more. */
+/** Authenticated 150 bytes, keyless 60, one address 90: opens bodies of the given ages, then asks for one more. */
 function ask(before: readonly Held[], newcomer: Held) {
   let now = 0
   const refused: BodyRefusal[] = []
   const budget = new BodyBudget(
-    { authenticated: 100, keyless: 40, perAddress: 90 },
+    { authenticated: 150, keyless: 60, perAddress: 90 },
     () => now,
     cause => refused.push(cause),
   )
@@ -52,7 +52,7 @@ describe('fair shares of the body budget', () => {
         { source: 'a', address: 'y', bytes: 35, ageMs: 5 },
         { source: 'b', bytes: 20 },
       ],
-      { source: 'b', address: 'z', bytes: 10 },
+      { source: 'b', address: 'z', bytes: 25 },
       { isTaken: true, evicted: [1], refused: ['budget'] },
     ],
     [
@@ -61,7 +61,7 @@ describe('fair shares of the body budget', () => {
         { source: 'a', bytes: 70, isReceived: true },
         { source: 'b', bytes: 20 },
       ],
-      { source: 'b', bytes: 20 },
+      { source: 'b', bytes: 30 },
       { isTaken: false, evicted: [], refused: ['budget'] },
     ],
     [
@@ -77,10 +77,19 @@ describe('fair shares of the body budget', () => {
       { isTaken: false, evicted: [], refused: ['budget'] },
     ],
     [
-      'one source leaves a quarter to others',
+      'one source leaves as much free as it holds',
       [{ source: 'a', address: 'x', bytes: 75 }],
       { source: 'a', address: 'y', bytes: 1 },
       { isTaken: false, evicted: [], refused: ['budget'] },
+    ],
+    [
+      'a small body of another source finds room beside complete bodies of two',
+      [
+        { source: 'a', bytes: 75, isReceived: true },
+        { source: 'b', bytes: 37, isReceived: true },
+      ],
+      { source: 'c', bytes: 10 },
+      { isTaken: true, evicted: [], refused: [] },
     ],
     [
       'the slow small body goes before the fast large one',
@@ -100,7 +109,7 @@ describe('fair shares of the body budget', () => {
     [
       'bodies without a key share by address',
       [{ source: '-', address: 'x', bytes: 30 }],
-      { source: '-', address: 'y', bytes: 15 },
+      { source: '-', address: 'y', bytes: 20 },
       { isTaken: true, evicted: [0], refused: ['budget'] },
     ],
     [
@@ -128,7 +137,7 @@ describe('fair shares of the body budget', () => {
   it('a body moves to the share of its source when that becomes known, and takes no more once it is evicted', () => {
     let now = 0
     const budget = new BodyBudget(
-      { authenticated: 100, keyless: 40, perAddress: 200 },
+      { authenticated: 150, keyless: 60, perAddress: 200 },
       () => now,
       () => {},
     )

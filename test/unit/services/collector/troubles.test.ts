@@ -125,16 +125,16 @@ describe('while Kafka takes nothing', () => {
 describe('memory', () => {
   it('of bodies: what is not to be had is refused, what was given back can be had again', () => {
     const collector = new CollectorHarness({
-      memory: { bodies: { authenticated: 1_000, keyless: 100, perAddress: 10_000 } },
+      memory: { bodies: { authenticated: 1_200, keyless: 100, perAddress: 10_000 } },
     })
     const open = (sourceId: string) => collector.service.openBody({ sourceId, address: 'x' }, () => {})
     const first = open('web')
     first.received()
-    expect([first.take(600), open('app').take(401), open('app').take(400)]).toEqual([true, false, true])
-    expect(collector.held('bodies')).toBe(1_000)
+    expect([first.take(600), open('app').take(301), open('app').take(300)]).toEqual([true, false, true])
+    expect(collector.held('bodies')).toBe(900)
     expect(collector.count('collectorBodiesRefused{budget}')).toBe(1)
     first.release()
-    expect(open('web').take(600)).toBe(true)
+    expect(open('web').take(450)).toBe(true)
   })
 
   it('of records: a request that finds no room is to come again, and nothing of it is handed over', async () => {
