@@ -95,8 +95,8 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     if (kept === 'too_large') settle(refuse(tooLarge(maxBytes, probe)))
     else if (kept === 'no_memory') settle(refuse(noMemory()))
     else if (pieces > manyPieces && bytes < pieces * smallPiece) settle(refuse(tooManyPieces()))
-    else if (probe !== undefined && !isGzip(store.bytes())) {
-      const answer = probe.onBytes(store.bytes())
+    else if (probe !== undefined && !isGzip(store.beginning(2))) {
+      const answer = probe.onBytes(store)
       if (answer !== undefined) settle(refuse(answer))
     }
   }
@@ -115,6 +115,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     cancel()
     connection.onBroken = undefined
     request.off('data', onData).off('end', onEnd).off('close', onGone)
+    if (result.kind !== 'received') store.free()
     resolve(result)
   }
 

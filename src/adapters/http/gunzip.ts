@@ -1,6 +1,7 @@
 import { createGunzip } from 'node:zlib'
 import type { Answer } from './answers.ts'
 import { ByteStore, type Reservation } from './memory.ts'
+import type { SenderProbe } from './sender-probe.ts'
 
 /** RFC 1952: whatever the headers say, these two bytes are how gzip begins, and no JSON does. */
 export const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
@@ -23,7 +24,7 @@ interface Limits {
   /** Unpacked bytes, as of now. */
   readonly limit: number
   /** Called after each piece with all bytes so far; an answer ends it. */
-  onBytes?(bytes: Buffer): Answer | undefined
+  onBytes?: SenderProbe['onBytes']
 }
 
 /** Unpacks gzip, off the main thread. Ends at the first byte over the limit: a bomb costs no more than an honest body. */
@@ -38,14 +39,14 @@ export function gunzip(packed: Buffer, limits: Limits, memory: Pick<Reservation,
   return new Promise(resolve => {
     const end = (unpacked: Unpacked): void => {
       stream.destroy()
+      store.free()
       resolve(unpacked)
     }
     stream.on('data', (piece: Buffer) => {
       const kind = store.add(piece)
       if (kind !== 'kept') return end({ kind })
-      const bytes = store.bytes()
-      if (bytes.length > maxRatio.above && bytes.length > maxRatio.factor * packed.length) return end({ kind: 'ratio' })
-      const answer = limits.onBytes?.(bytes)
+      if (store.length > maxRatio.above && store.length > maxRatio.factor * packed.length) return end({ kind: 'ratio' })
+      const answer = limits.onBytes?.(store)
       if (answer !== undefined) end({ kind: 'refused', answer })
     })
     stream.on('end', () => resolve({ kind: 'unpacked', bytes: store.bytes() }))

@@ -1,12 +1,13 @@
 import { writeKeyIn } from '../../core/message/batch.ts'
 import type { Answer } from './answers.ts'
+import type { ByteStore } from './memory.ts'
 
 /** Finds the source of a body that no key in the headers or the query names, and limits the body until it is known. */
 export interface SenderProbe {
   /** Bytes that the body may have, as of now. */
   readonly limit: number
-  /** Called with the beginning of the body as it grows. An answer refuses its sender. */
-  onBytes(bytes: Buffer): Answer | undefined
+  /** Called with the body as it grows. An answer refuses its sender. */
+  onBytes(body: Pick<ByteStore, 'length' | 'beginning'>): Answer | undefined
 }
 
 interface Deps {
@@ -30,10 +31,10 @@ export function createSenderProbe({ maxBytes, onKey }: Deps): SenderProbe {
     get limit() {
       return limit
     },
-    onBytes(bytes) {
-      if (isSearched || bytes.length < searchedBytes) return undefined
+    onBytes(body) {
+      if (isSearched || body.length < searchedBytes) return undefined
       isSearched = true
-      const key = writeKeyIn(bytes.toString('utf8', 0, searchedBytes))
+      const key = writeKeyIn(body.beginning(searchedBytes).toString())
       if (key === undefined) return undefined
       limit = maxBytes
       return onKey(key)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import fc from 'fast-check'
 import { ByteStore, createReservation } from '../../../../src/adapters/http/memory.ts'
 import { ScriptedTrackingApi } from '../../../support/scripted-tracking-api.ts'
@@ -17,7 +17,11 @@ describe('a store of bytes', () => {
         const kept = list.map(piece => store.add(Buffer.from(piece)))
         const fits = kept.every(each => each === 'kept')
         expect(fits).toBe(whole.length <= limit)
-        if (fits) expect(store.bytes().equals(whole)).toBe(true)
+        if (fits) {
+          const some = Math.min(whole.length, 20_000)
+          expect(store.beginning(some).equals(whole.subarray(0, some))).toBe(true)
+          expect(store.bytes().equals(whole)).toBe(true)
+        }
         expect(api.reserved).toBeGreaterThanOrEqual(store.bytes().length)
         expect(api.reserved).toBeLessThanOrEqual(Math.max(limit, isKnown ? whole.length : 0))
         memory.giveBack()
@@ -25,6 +29,28 @@ describe('a store of bytes', () => {
         expect(api.reserved).toBe(0)
       }),
     )
+  })
+
+  it('grows without copies: what it allocates until it is read is what it holds, and at most a quarter more', () => {
+    const allocate = jest.spyOn(Buffer, 'allocUnsafeSlow')
+    const store = new ByteStore({ limit: 4_000_000, memory: createReservation(new ScriptedTrackingApi()) })
+    for (let sent = 0; sent < 50; sent += 1) store.add(Buffer.alloc(65_536, 'x'))
+    const allocated = allocate.mock.calls.reduce((sum, [size]) => sum + size, 0)
+    allocate.mockRestore()
+    expect(allocated / store.length).toBeLessThan(1.26)
+    expect(store.bytes().equals(Buffer.alloc(50 * 65_536, 'x'))).toBe(true)
+  })
+
+  it('frees at once what a body that is broken off has held', () => {
+    const piece = Buffer.alloc(65_536, 'x')
+    const store = new ByteStore({ limit: 8_000_000, memory: createReservation(new ScriptedTrackingApi()) })
+    const before = process.memoryUsage().arrayBuffers
+    for (let sent = 0; sent < 100; sent += 1) store.add(piece)
+    const held = process.memoryUsage().arrayBuffers - before
+    store.free()
+    expect(held).toBeGreaterThan(6_000_000)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000)
+    expect(store.length).toBe(0)
   })
 
   it('stops where there is no more memory, and has taken nothing that it does not give back', () => {
