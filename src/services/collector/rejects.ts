@@ -56,12 +56,12 @@ export function createKeepRejected(deps: Deps): KeepRejected {
 
   /**
    * Whether a text may tell of a suppressed user. In a message that is not JSON the user id is looked for among its outermost members;
-   * while any user is suppressed or deleted, a broken message without a user id that can be read counts as one of theirs.
+   * while any user is suppressed or deleted, what is broken or no object, and has no user id that can be read, counts as one of theirs.
    */
   function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
     if (marks.size === 0) return false
     const userId = idIn(text, 'userId')
-    if (userId === undefined) return code === 'invalid_json'
+    if (userId === undefined) return code === 'invalid_json' || code === 'not_an_object'
     return marks.stops({ sourceId, receivedAt, userId }, clock.now()) === 'suppressed'
   }
 

@@ -62,6 +62,7 @@ describe('the text of a rejected message', () => {
     ['with an escape in it', 'missing_event', '{"type":"track","user\\u0049d":"\\u0061da","messageId":"m"}'],
     ['that is no JSON', 'invalid_json', '{"type":"page","messageId":"m","userId":"ada","x":NaN}'],
     ['that is no JSON, and whose user id cannot be read', 'invalid_json', '{"type":"page","userId":ada}'],
+    ['that is no object, but has an event in it', 'not_an_object', '[{"type":"page","userId":"ada"}]'],
     ['that is too long', 'message_too_large', `{"type":"page","userId":"ada","x":"${'x'.repeat(300_000)}"}`],
   ])('of a suppressed user is not kept: %s', async (_, code, text) => {
     const [rejected, ...others] = await rejectedOf(deleted(), text)
