@@ -30,12 +30,7 @@ interface Waiting {
  */
 export function createAttemptLog({ clock, logger, recordAttempt }: Deps): LogAttempt {
   let delivered = 0
-  let waiting: Waiting[] = []
-  const writeSoon = createFollowUp(clock, () => {
-    const all = waiting
-    waiting = []
-    for (const each of all) write(each)
-  })
+  const writeSoon = createFollowUp<Waiting>(clock, waiting => waiting.forEach(write))
 
   function write({ ended, endedAt, isInfo }: Waiting): void {
     const facts = attemptFacts(ended, endedAt)
@@ -49,7 +44,6 @@ export function createAttemptLog({ clock, logger, recordAttempt }: Deps): LogAtt
     const isInfo = decision.kind !== 'delivered' || isSample
     if (!isInfo && recordAttempt === undefined && !logger.isLevelEnabled('debug')) return
     const ended = { carried, headers: of.record.headers, event, attempt, decision, elapsedMs }
-    waiting.push({ ended, endedAt: clock.now(), isInfo })
-    writeSoon()
+    writeSoon({ ended, endedAt: clock.now(), isInfo })
   }
 }

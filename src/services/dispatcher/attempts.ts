@@ -18,8 +18,8 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
   readonly metrics: Metrics
   readonly logger: Logger
-  /** A call has ended and its place is free. */
-  readonly onCallEnd: () => void
+  /** A call of the lane has ended and its place is free. */
+  readonly onCallEnd: (lane: DestinationLane) => void
   readonly tracer?: Tracer | undefined
 }
 
@@ -102,7 +102,7 @@ class AttemptUnderWay {
     if (span !== undefined) endCall(span, result, outcome)
     this.#underWay--
     if (!this.#hasEnded && (outcome.outcome === 'delivered' || this.#underWay === 0)) this.#end()
-    onCallEnd()
+    onCallEnd(delivery.lane)
   }
 
   #end(): void {

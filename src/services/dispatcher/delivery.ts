@@ -62,6 +62,8 @@ export interface DestinationLane extends Share {
   isInTurn: boolean
   /** Has something ready but no place; asked again when a call ends. */
   isBlocked: boolean
+  /** Stands among those that wait for a place, or did when it was asked out of turn. */
+  isAmongBlocked: boolean
 }
 
 /** One event for one destination. */

@@ -66,8 +66,8 @@ export class Dispatcher {
   readonly #relief: Relief
   /** Starts what may be started. */
   readonly pump: () => void
-  /** A call or a delivery has ended: a place is free for whoever waited for one, or the next one of a key is ready. */
-  readonly goOn: () => void
+  /** A call or a delivery of the lane has ended: a place is free for whoever waited for one, or the next one of a key is ready. */
+  readonly goOn: (lane: DestinationLane) => void
 
   readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
 
@@ -79,8 +79,8 @@ export class Dispatcher {
     const mayMove = ({ carried }: Delivery): boolean => !mustBeAttempted(carried, deps.clock.now())
     this.#relief = new Relief({ ...deps, lanes: this.#lanes, moveOn, mayMove, isOpen: () => this.#isOpen })
     this.pump = createPump(deps.clock, () => this.#startNext())
-    this.goOn = createFollowUp(deps.clock, ends => {
-      this.#lanes.unblock(ends)
+    this.goOn = createFollowUp(deps.clock, ended => {
+      this.#lanes.unblock(ended)
       this.pump()
     })
   }
@@ -234,7 +234,7 @@ export class Dispatcher {
     this.#deps.settle.delivery(delivery, decision, () => {
       this.#underWay--
       this.#lanes.ended(delivery)
-      this.goOn()
+      this.goOn(delivery.lane)
     })
   }
 

@@ -4,21 +4,24 @@ import type { Clock } from '../../core/ports.ts'
 const mostEnds = 128
 
 /**
- * To be called when a call or a delivery has ended. What ends in one turn of the event loop is followed together, by one call of `follow`
- * with their number, which costs less than one by one (decision 16); of much each part.
+ * To be called with what has ended: a call, a delivery. What ends in one turn of the event loop is followed together, by one call of `follow`,
+ * which costs less than one by one (decision 16); of much each part.
  */
-export function createFollowUp(clock: Pick<Clock, 'soon'>, follow: (ends: number) => void): () => void {
-  let ends = 0
+export function createFollowUp<Ended>(
+  clock: Pick<Clock, 'soon'>,
+  follow: (ended: readonly Ended[]) => void,
+): (what: Ended) => void {
+  let ended: Ended[] = []
   let isDue = false
 
   function followNow(): void {
-    const followed = ends
-    ends = 0
+    const followed = ended
+    ended = []
     follow(followed)
   }
 
-  return () => {
-    if (++ends >= mostEnds) return followNow()
+  return what => {
+    if (ended.push(what) >= mostEnds) return followNow()
     if (isDue) return
     isDue = true
     clock.soon(() => {

@@ -7,8 +7,8 @@ import type { Delivery, DestinationLane } from './delivery.ts'
 
 /**
  * So many lanes that wait for a place are asked when something has ended, and one more for each end, in turn: with a thousand destinations
- * most of them wait, and to ask all of them for each few places costs more than the calls. Whoever is asked and has none has calls under
- * way, whose ends will come.
+ * most of them wait, and to ask all of them for each few places costs more than the calls. A lane whose own call has ended is asked too,
+ * behind them: in its share is a place free, which none of the others may have.
  */
 const leastAsked = 16
 
@@ -17,6 +17,7 @@ export class Lanes {
   readonly #places: Pick<Places, 'leavesOthersTheirs'>
   readonly #lanes = new Map<string, DestinationLane>()
   readonly #turns = new Fifo<DestinationLane>()
+  /** Each stands here once; one that was asked out of turn stays, and is passed over unless it waits again. */
   readonly #blocked = new Fifo<DestinationLane>()
   /** What waits there waited too long, and they have not been empty since: they are slower than what comes. */
   readonly #slow = new Set<DestinationLane>()
@@ -30,7 +31,8 @@ export class Lanes {
     if (lane === undefined) {
       lane = {
         ...{ destination, queue: new Lane<Delivery>(), breaker: new Breaker(), calls: 0 },
-        ...{ route: undefined, delivered: undefined, isInTurn: false, isBlocked: false },
+        ...{ route: undefined, delivered: undefined, isInTurn: false },
+        ...{ isBlocked: false, isAmongBlocked: false },
       }
       this.#lanes.set(destination, lane)
     }
@@ -75,7 +77,7 @@ export class Lanes {
    */
   dropped(delivery: Delivery): void {
     this.ended(delivery)
-    this.unblock(1)
+    this.unblock([delivery.lane])
   }
 
   /** Puts a taken delivery back: none of the destination's webhooks has a place free. */
@@ -92,14 +94,18 @@ export class Lanes {
     this.#offerTurn(lane)
   }
 
-  /** So much has ended that places are free: some of those that wait for one are asked again, who has waited longest first. */
-  unblock(ends: number): void {
-    for (let left = leastAsked + ends; left > 0; left--) {
+  /**
+   * Something of each of these lanes has ended, and places are free: some of those that wait for one are asked again, who has waited longest
+   * first, and then these.
+   */
+  unblock(ended: readonly DestinationLane[]): void {
+    for (let left = leastAsked + ended.length; left > 0; left--) {
       const lane = this.#blocked.shift()
-      if (lane === undefined) return
-      lane.isBlocked = false
-      this.#offerTurn(lane)
+      if (lane === undefined) break
+      lane.isAmongBlocked = false
+      this.#ask(lane)
     }
+    for (const lane of ended) this.#ask(lane)
   }
 
   /** Finds the lanes that are slower than what comes: in which something has waited for its call since then, in monotonic milliseconds. */
@@ -131,9 +137,16 @@ export class Lanes {
   }
 
   #block(lane: DestinationLane): void {
-    if (lane.isBlocked) return
     lane.isBlocked = true
+    if (lane.isAmongBlocked) return
+    lane.isAmongBlocked = true
     this.#blocked.push(lane)
+  }
+
+  #ask(lane: DestinationLane): void {
+    if (!lane.isBlocked) return
+    lane.isBlocked = false
+    this.#offerTurn(lane)
   }
 
   #offerTurn(lane: DestinationLane): void {

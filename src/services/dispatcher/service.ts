@@ -23,6 +23,7 @@ import { createPartitions } from '../partitions/partitions.ts'
 import type { Shard } from '../partitions/shard.ts'
 import { createAttemptRecords } from './attempt-records.ts'
 import { createAttempts } from './attempts.ts'
+import type { DestinationLane } from './delivery.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { drain, drainLimit } from './drain.ts'
 import { createGauges } from './gauges.ts'
@@ -117,9 +118,9 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
       for (const shard of shards()) dispatcher.handOver(shard)
   }
 
-  function onCallEnd(): void {
+  function onCallEnd(lane: DestinationLane): void {
     vitals.noteCallEnd()
-    dispatcher.goOn()
+    dispatcher.goOn(lane)
   }
 
   function oldestOpenMs(): number {

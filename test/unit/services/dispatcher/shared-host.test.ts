@@ -32,4 +32,17 @@ describe('destinations at one host', () => {
     for (const slow of ['slow-1', 'slow-2'])
       expect(harness.calls.filter(({ call }) => isFor(slow)(call)).length).toBeLessThanOrEqual(112)
   })
+
+  it('sixty that do not answer leave one its share: each of its calls that ends is followed by its next one', async () => {
+    const slow = Array.from({ length: 60 }, (_, index) => at(`slow-${index}`, 1))
+    const harness = await DispatcherHarness.started({
+      destinations: [...slow, at('well', 1)],
+      answer: call => (isFor('slow')(call) ? 'never' : ok),
+      delivery: { maxInFlight: 512, perWebhook: 64, perHost: 128 },
+    })
+    for (let index = 0; index < 200; index++)
+      harness.write({ message: trackMessage(`m${index}`, { userId: `u${index}` }) })
+    await harness.advance(900)
+    expect(harness.calls.filter(({ call }) => isFor('well')(call))).toHaveLength(200)
+  })
 })
