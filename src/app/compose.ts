@@ -22,6 +22,8 @@ interface Deps {
   readonly audit: AuditLog
   /** The process cannot go on: it must exit with 1. */
   readonly onFatal: (error: Error) => void
+  /** Aborted when the process is to stop, also while it starts. */
+  readonly stopAsked: AbortSignal
 }
 
 /** Where a process can be reached; URLs. */
@@ -50,7 +52,7 @@ export interface Composition {
 }
 
 export function compose(deps: Deps): Composition {
-  const { settings, services, audit, onFatal } = deps
+  const { settings, services, audit, onFatal, stopAsked } = deps
   const { metrics, ...exposition } = createMetrics()
   const logger = counted(deps.logger, metrics)
   const lifecycle = new Lifecycle(logger)
@@ -77,7 +79,7 @@ export function compose(deps: Deps): Composition {
     await lifecycle.start({ name: 'ops server', start: async () => (ops = await server.start()), stop: server.stop })
     const watch = createClockWatch({ clock: systemClock, offset: systemTime.offset, logger })
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
-    const surroundings = { settings, live: () => live, lifecycle, metrics, logger, audit, onFatal }
+    const surroundings = { settings, live: () => live, lifecycle, metrics, logger, audit, onFatal, stopAsked }
     const foundation = await layFoundation(surroundings, services)
     if (services.has('dispatcher')) running.set('dispatcher', await startDispatcher(foundation))
     if (services.has('audiences')) running.set('audiences', await startAudiences(foundation))

@@ -57,8 +57,11 @@ async function run(options: Options, io: CommandIo): Promise<void> {
     ended.resolve(error)
   }
   const { services = new Set(serviceNames) } = options
-  const composition = compose({ settings, services, logger, audit: createAuditLog(), onFatal })
-  const addresses = await composition.start()
+  const composition = compose({ settings, services, logger, audit: createAuditLog(), onFatal, stopAsked })
+  const addresses = await composition.start().catch((error: unknown) => {
+    if (!stopAsked.aborted) throw error
+  })
+  if (addresses === undefined) return logger.info({}, 'stopped while it started')
   const watch = watchConfigFile({
     path,
     env: io.env,

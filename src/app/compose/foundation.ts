@@ -23,6 +23,7 @@ import type { Tracer } from '../../core/trace/tracer.ts'
 import type { DurationMs } from '../../core/units.ts'
 import { createMarks, type Marks } from '../../services/deletion/marks.ts'
 import type { Lifecycle } from '../lifecycle.ts'
+import { awaitKafka } from './await-kafka.ts'
 
 /** What changes without a restart, swapped whole. */
 export interface Live {
@@ -60,6 +61,8 @@ export interface Surroundings {
   readonly audit: AuditLog
   /** The process cannot go on: it must exit with 1. */
   readonly onFatal: (error: Error) => void
+  /** Aborted when the process is to stop, also while it starts. */
+  readonly stopAsked: AbortSignal
 }
 
 /** What all services of one process share. */
@@ -92,7 +95,7 @@ export class TopicsMissing extends Error {
   readonly code = 'topics_missing'
 }
 
-/** @throws TopicsMissing, and what the adapters throw. */
+/** Waits for Kafka. @throws TopicsMissing, and what the adapters throw. */
 export async function layFoundation(
   surroundings: Surroundings,
   services: ReadonlySet<ServiceName>,
@@ -102,7 +105,7 @@ export async function layFoundation(
   // First, so that it is stopped last: what the others still do is sent too.
   const tracer = await startTraces(surroundings)
   const kafka = createKafka(settings.kafka, logger)
-  const existingTopics = await checkedTopics(settings, kafka, services)
+  const existingTopics = await awaitKafka(() => checkedTopics(settings, kafka, services), surroundings)
   const registry = createRegistry(settings.registry)
   const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
   const inputCodec = await createAudienceInputCodec({ registry, topic: topics.audienceInput, clock })

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it } from '@jest/globals'
+import { freePorts } from '../../deploy/local/ports.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { startPipeline } from '../support/pipeline.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+const closing = closingAfterEach()
+const program = new URL('../../bin/hookline.js', import.meta.url).pathname
+const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:39099/' }] }]
+
+/** `hookline run` with brokers at this port, once it has said that it waits for them. */
+async function waiting(brokerPort: number, services: string) {
+  const pipeline = closing(await startPipeline({ destinations }))
+  const ops = await freePorts(1)
+  await pipeline.configure({ destinations, ops: { listen: `127.0.0.1:${ops}` } })
+  const child = spawn(process.execPath, [program, 'run', '--config', pipeline.configFile, '--services', services], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, KAFKA_BROKERS: `127.0.0.1:${brokerPort}` },
+  })
+  closing({ close: async () => void child.kill('SIGKILL') })
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  const says = async (stream: Readable, words: string): Promise<void> => {
+    for await (const line of createInterface({ input: stream })) if (line.includes(words)) return
+    throw new Error(`ended without saying "${words}"`)
+  }
+  const ready = says(child.stdout, 'hookline ready')
+  ready.catch(() => undefined)
+  await says(child.stderr, 'the start waits for it')
+  child.stderr.resume()
+  const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${ops}${path}`)).status
+  return { child, exited, ready, status }
+}
+
+describe('a process that starts without Kafka', () => {
+  it.each(['collector', 'dispatcher', 'audiences'])('%s: waits, and SIGTERM ends it with 0', async services => {
+    const { child, exited, status } = await waiting(1, services)
+    await delay(3_000)
+    expect([await status('/livez'), await status('/readyz')]).toEqual([200, 503])
+    child.kill('SIGTERM')
+    expect(await exited).toBe(0)
+  })
+
+  it('goes on when a broker answers', async () => {
+    const [, port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]?.split(':') ?? []
+    const link = closing(await startTcpProxy(Number(port)))
+    link.set({ kind: 'cut' })
+    const { child, exited, ready } = await waiting(link.port, 'collector,dispatcher,audiences')
+    link.set({ kind: 'open' })
+    await ready
+    child.kill('SIGTERM')
+    expect(await exited).toBe(0)
+  })
+})
