@@ -9,21 +9,21 @@ export const ofBrokers: readonly Scenario[] = [
     name: 'leader-killed',
     shows: 'SIGKILL of a broker that leads, then it comes back, five times; retries under way',
     faults: times(5, killLeader),
-    limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 45_000 },
+    limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 45_000 },
   },
   {
     ...replicated,
     name: 'coordinator-killed',
     shows: "SIGKILL of the group's coordinator, then it comes back, three times; retries under way",
     faults: times(3, killCoordinator),
-    limits: { duplicates: 150, recoveryMs: 15_000, latestMs: 45_000 },
+    limits: { duplicates: 150, bySender: 150, recoveryMs: 15_000, latestMs: 45_000 },
   },
   {
     ...replicated,
     name: 'brokers-restarted',
     shows: 'SIGKILL of all three brokers at once, then all come back, twice; retries under way',
     faults: times(2, killBrokers(0)),
-    limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 90_000 },
+    limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 90_000 },
   },
   {
     ...replicated,
@@ -32,7 +32,7 @@ export const ofBrokers: readonly Scenario[] = [
       'the disk of a broker that leads runs full, it ends and comes back with room; then those of all three for 5 s',
     diskMb: 256,
     faults: [fillDisk, fillDisks(5)],
-    limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 60_000 },
+    limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 60_000 },
   },
   {
     ...replicated,
@@ -51,7 +51,7 @@ export const ofBrokers: readonly Scenario[] = [
     destinations: withRetries,
     faults: times(10, moveLeaders),
     intake: { collectors: 1, limits: { ...steady, acceptedMs: 5_000, answerMs: 5_000, broken: 'none' } },
-    limits: { duplicates: 300, recoveryMs: 10_000, latestMs: 30_000 },
+    limits: { duplicates: 300, bySender: 300, recoveryMs: 10_000, latestMs: 30_000 },
   },
 ]
 
@@ -102,7 +102,7 @@ const writers = {
   ...overHttp,
   behindProxy: true,
   destinations: withRetries,
-  limits: { duplicates: 4_000, recoveryMs: 30_000, latestMs: 90_000 },
+  limits: { duplicates: 4_000, bySender: 4_000, recoveryMs: 30_000, latestMs: 90_000 },
 } as const
 /** Answers are lost for longer than is waited for one, but not so long that a collector calls itself not ready. */
 const { readiness: _, ...shortOutage } = outOfKafka

@@ -1,4 +1,4 @@
-import { type Call, targetOf } from './ledger.ts'
+import { type Call, statusOf, targetOf } from './ledger.ts'
 
 /** Where a message is on the events topic: of several copies the first one. */
 export interface Place {
@@ -16,8 +16,16 @@ export interface OrderEvidence {
   readonly destinations: readonly string[]
   /** In the order in which they came in. */
   readonly calls: readonly Call[]
-  /** `<destination> <message id>` of all that was ever in a retry topic: it no longer holds its user's next one back. */
-  readonly deferred: ReadonlySet<string>
+  /** What was ever in a retry topic, by `<destination> <message id>`. */
+  readonly retried: ReadonlyMap<string, AttemptsBefore>
+  /** Factor on the time that an end takes to be seen at the other side. */
+  readonly patience: number
+}
+
+/** Attempts that the records of one target in the retry topics say were made before them: the fewest and the most. */
+export interface AttemptsBefore {
+  readonly fewest: number
+  readonly most: number
 }
 
 export interface OrderFindings {
@@ -26,15 +34,25 @@ export interface OrderFindings {
   readonly reversed: readonly string[]
 }
 
+/** A caller that gives up, or is content with the head, begins its next call before the end of this one is seen. */
+const seenLateMs = 50
+
 /**
  * For one user and destination the first attempt at a message starts after that at the message
- * before it has ended, unless this one was moved to a retry topic.
+ * before it has ended, unless this one was moved to a retry topic before any attempt.
  */
-export function judgeOrder({ places, destinations, calls, deferred }: OrderEvidence): OrderFindings {
+export function judgeOrder({ places, destinations, calls, retried, patience }: OrderEvidence): OrderFindings {
   const firsts = new Map<string, Call>()
+  const counts = new Map<string, number>()
   for (const call of calls) {
     const target = targetOf(call)
+    counts.set(target, (counts.get(target) ?? 0) + 1)
     if (!firsts.has(target)) firsts.set(target, call)
+  }
+  // Without an attempt, or after one that did not come here: its first call is no first attempt.
+  const isMoved = (target: string): boolean => {
+    const { fewest, most } = retried.get(target) ?? { fewest: 1, most: 0 }
+    return fewest === 0 || (counts.get(target) ?? 0) <= most
   }
   const ofUsers = Map.groupBy(places, ([, { partition, key }]) => `${partition} ${key}`)
   const reversed: string[] = []
@@ -46,11 +64,10 @@ export function judgeOrder({ places, destinations, calls, deferred }: OrderEvide
       for (const id of ids) {
         const target = targetOf({ id, destination })
         const call = firsts.get(target)
-        if (call === undefined || deferred.has(target)) continue
+        if (call === undefined || isMoved(target)) continue
         if (before !== undefined) {
           pairs++
-          const early = (before.endedAt ?? Number.POSITIVE_INFINITY) - call.at
-          if (early > 0)
+          if (endOf(before, patience) > call.at)
             reversed.push(`${target} by ${call.process}, before ${before.id} by ${before.process} had ended`)
         }
         if (before === undefined || call.at > before.at) before = call
@@ -58,4 +75,9 @@ export function judgeOrder({ places, destinations, calls, deferred }: OrderEvide
     }
   }
   return { pairs, reversed }
+}
+
+function endOf({ answer, endedAt = Number.POSITIVE_INFINITY }: Call, patience: number): number {
+  const isWhole = answer !== 'half' && statusOf(answer) !== undefined
+  return isWhole ? endedAt : endedAt - seenLateMs * patience
 }

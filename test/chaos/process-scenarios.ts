@@ -62,6 +62,6 @@ export const ofMixtures: readonly Scenario[] = [
     delivery: { schedule: ['2s', '5s', '10s', '3m'] },
     settleMs: 300_000,
     // A breaker that has opened lets a probe through each 30 s, and what it has deferred waits as long again.
-    limits: { duplicates: 2_000, recoveryMs: 60_000, latestMs: 300_000 },
+    limits: { duplicates: 2_000, bySender: 2_000, recoveryMs: 60_000, latestMs: 300_000 },
   },
 ]

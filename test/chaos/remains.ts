@@ -2,7 +2,7 @@ import type { RecordHeaders } from '../../src/core/ports.ts'
 import { tiersOf } from '../../src/core/topics.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { targetOf } from './ledger.ts'
-import type { Place } from './order.ts'
+import type { AttemptsBefore, Place } from './order.ts'
 import type { World } from './world.ts'
 
 /* What lies in Kafka after the end. Targets are `<destination> <message id>`. */
@@ -28,14 +28,14 @@ export interface Retries {
   /** Records beyond the group's commit. A record that the group has passed is no excuse for a missing delivery. */
   readonly parked: ReadonlySet<string>
   /** All that was ever written to them. */
-  readonly deferred: ReadonlySet<string>
+  readonly retried: ReadonlyMap<string, AttemptsBefore>
   readonly records: number
 }
 
 export async function retriesOf({ pipeline, view }: World, schedule: readonly string[]): Promise<Retries> {
   const { topics } = pipeline
   const parked = new Set<string>()
-  const deferred = new Set<string>()
+  const retried = new Map<string, AttemptsBefore>()
   let records = 0
   for (const tier of tiersOf(schedule.flatMap(text => parseDuration(text) ?? []))) {
     const topic = topics.retry(tier)
@@ -43,11 +43,13 @@ export async function retriesOf({ pipeline, view }: World, schedule: readonly st
     for (const { partition, offset, headers } of await pipeline.read(topic)) {
       const target = targetIn(headers)
       records++
-      deferred.add(target)
+      const attempts = Number(headers['attempt'])
+      const { fewest, most } = retried.get(target) ?? { fewest: attempts, most: attempts }
+      retried.set(target, { fewest: Math.min(fewest, attempts), most: Math.max(most, attempts) })
       if (offset >= (committed.get(partition) ?? 0)) parked.add(target)
     }
   }
-  return { parked, deferred, records }
+  return { parked, retried, records }
 }
 
 /** Where each message is on the events topic, by its id; records that are no events are left out. */

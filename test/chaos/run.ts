@@ -55,7 +55,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     const { injected, problems, seen, probes } = await Promise.race([expose(world, scenario, say), rejection(signal)])
     const { ledger } = world
     const deadLettered = await deadLetters(world)
-    const { parked, deferred } = await retriesOf(world, scenario.delivery.schedule)
+    const { parked, retried } = await retriesOf(world, scenario.delivery.schedule)
     const places = await placesOf(world)
     const findings = judge({
       limits,
@@ -65,7 +65,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       deliveries: ledger.deliveries,
       injected,
       ...{ deadLettered, parked, probes },
-      order: { places, calls: ledger.calls, deferred },
+      order: { places, calls: ledger.calls, retried },
       refused: ledger.refused(),
       ...(intake && { intake: { limits: intake.limits, posted: ledger.posted, seen } }),
       problems,

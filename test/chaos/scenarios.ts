@@ -35,7 +35,7 @@ const ofCollectors: readonly Scenario[] = [
     load: { perSecond: 500, seconds: 20, fillerBytes: 24_000 },
     faults: [killBrokers(60)],
     intake: { collectors: 1, limits: outOfKafka },
-    limits: { duplicates: 500, recoveryMs: 30_000, latestMs: 90_000 },
+    limits: { duplicates: 500, bySender: 500, recoveryMs: 30_000, latestMs: 90_000 },
   },
   {
     ...overHttp,
@@ -44,7 +44,7 @@ const ofCollectors: readonly Scenario[] = [
     behindProxy: true,
     faults: [spoilLink({ kind: 'half-open' }, 40)],
     intake: { collectors: 2, limits: outOfKafka },
-    limits: { duplicates: 500, recoveryMs: 30_000, latestMs: 90_000 },
+    limits: { duplicates: 500, bySender: 500, recoveryMs: 30_000, latestMs: 90_000 },
   },
 ]
 

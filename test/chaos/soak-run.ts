@@ -39,7 +39,7 @@ export async function runSoak(scenario: SoakScenario, minutes: number, options: 
     const { ledger } = world
     const seen = await Promise.race([expose(world, scenario, minutes, say), rejection(signal)])
     const flatness = judgeFlatness(seen.samples)
-    const { parked, deferred } = await retriesOf(world, delivery.schedule)
+    const { parked, retried } = await retriesOf(world, delivery.schedule)
     const findings = judge({
       ...{ limits, patience, injected: seen.injected, problems: [...seen.problems, ...flatness.failures] },
       destinations: destinations.map(({ id }) => id),
@@ -47,7 +47,7 @@ export async function runSoak(scenario: SoakScenario, minutes: number, options: 
       deliveries: ledger.deliveries,
       deadLettered: await deadLetters(world),
       parked,
-      order: { places: await placesOf(world), calls: ledger.calls, deferred },
+      order: { places: await placesOf(world), calls: ledger.calls, retried },
       probes: seen.probes,
       refused: ledger.refused(),
     })

@@ -12,6 +12,8 @@ export interface Limits {
    * wrote, and without one for each delivery that a killed or frozen process had in progress.
    */
   readonly duplicates: number
+  /** The most of those copies that are delivered: none where the sender is not disturbed; 0. */
+  readonly bySender?: number
   /** From a fault, or from the end of an outage, to the next delivery on everything that it hit. */
   readonly recoveryMs: number
   /** From the acknowledgement of an event to its delivery. */
@@ -53,7 +55,7 @@ export interface Evidence {
   /** What an endpoint has refused for good: it has to lie in the dead-letter topic. */
   readonly refused: ReadonlySet<string>
   /** What Kafka and the receivers know of order. Absent: nobody has read the topics, and order is not judged. */
-  readonly order?: Omit<OrderEvidence, 'destinations'>
+  readonly order?: Omit<OrderEvidence, 'destinations' | 'patience'>
   /** Absent: nobody polled the processes. */
   readonly probes?: ProbesSeen
   /** What was seen where messages come in. Absent: the load was written to Kafka. */
@@ -90,25 +92,38 @@ export interface Findings {
   readonly failures: readonly string[]
 }
 
+/**
+ * Deliveries of one victim: some hundred calls, and what it does in the quarter of a second between
+ * two commits. On average of all victims of a scenario.
+ */
+const inProgressOfOne = 200
+
 export function judge(evidence: Evidence): Findings {
   const { limits, patience, injected, problems } = evidence
   const fates = fatesOf(evidence)
-  const { destinations, order: log = { places: new Map(), calls: [], deferred: new Set<string>() } } = evidence
+  const { destinations, order: log = { places: new Map(), calls: [], retried: new Map() } } = evidence
   const copies = new Map([...log.places].map(([id, place]) => [id, place.copies]))
   const { bySender, inProgress, ours } = attributed({ ...evidence, copies })
-  const order = judgeOrder({ ...log, destinations })
+  const order = judgeOrder({ ...log, destinations, patience })
   const recoveries = injected.map(({ from, recoveredAt }) => (recoveredAt === undefined ? null : recoveredAt - from))
   const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))
   const latestMs = latestOf(evidence)
   const pause = limits.pauseMs === undefined ? null : longestPause(evidence)
   const intake = intakeOf(evidence)
   const failures = [...problems, ...intake.failures]
+  const victims = injected.flatMap(each => each.victims)
 
   if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
+  // Who waits behind a repeated one is done and not yet passed, so that only none can be told from some.
+  if (fates.again.length > 0 && limits.duplicates === 0 && victims.length === 0)
+    failures.push(`delivered, and in a retry topic to be delivered again: ${some(fates.again)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic although nothing stands in the way: ${fates.waiting}`)
+  if (fates.twice.length > 0) failures.push(`delivered and dead-lettered as well: ${some(fates.twice)}`)
   if (fates.unduly.length > 0) failures.push(`dead-lettered although their endpoint works: ${some(fates.unduly)}`)
   if (ours.length > limits.duplicates)
     failures.push(`delivered again without a reason, limit ${limits.duplicates}: ${some(ours)}`)
+  failures.push(...tooManyExcused(evidence, { bySender, inProgress }))
+  if (evidence.order !== undefined && order.pairs === 0) failures.push('no two messages of one user: no order to judge')
   if (order.reversed.length > 0) failures.push(`not in the order of their user: ${some(order.reversed)}`)
   for (const restart of evidence.probes?.restarts ?? []) failures.push(`restarted by its liveness probe: ${restart}`)
   for (const [index, recovery] of recoveries.entries()) {
@@ -141,6 +156,21 @@ export function judge(evidence: Evidence): Findings {
   }
 }
 
+/** Excuses have limits too: a process that commits too seldom, or a sender that repeats all, is not excused. */
+function tooManyExcused(
+  { limits, injected, patience }: Evidence,
+  { bySender, inProgress }: { readonly bySender: number; readonly inProgress: number },
+): readonly string[] {
+  const failures: string[] = []
+  const { bySender: limit = 0 } = limits
+  if (bySender > limit) failures.push(`delivered again because the sender wrote it again: ${bySender}, limit ${limit}`)
+  const victims = injected.flatMap(each => each.victims).length
+  const most = victims * inProgressOfOne * patience
+  if (inProgress > most)
+    failures.push(`delivered again because ${victims} victims had it in progress: ${inProgress}, limit ${most}`)
+  return failures
+}
+
 function intakeOf({ intake, patience, injected }: Evidence) {
   if (intake === undefined) return { findings: null, failures: [] }
   const { failures, ...findings } = judgeIntake({ ...intake, patience, injected })
@@ -161,6 +191,8 @@ function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked,
     unduly: given.filter(target => !refused.has(target)).map(target => `${target} as ${deadLettered.get(target)}`),
     waiting: left.filter(target => parked.has(target)).length,
     lost: left.filter(target => !parked.has(target)),
+    twice: targets.filter(target => delivered.has(target) && deadLettered.has(target) && !refused.has(target)),
+    again: targets.filter(target => delivered.has(target) && parked.has(target)),
   }
 }
 

@@ -39,19 +39,19 @@ it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly Reg
   ['a retry of the earlier one may come at any time', { calls: [first, second, call('m-1', 900)] }, 1, []],
   [
     'one that waited in a retry topic holds nobody back',
-    { calls: [second, call('m-1', 250)], deferred: new Set(['crm m-1']) },
+    { calls: [second, call('m-1', 250)], retried: new Map([['crm m-1', { fewest: 0, most: 0 }]]) },
     0,
     [],
   ],
   [
     'its neighbours keep their order',
-    { calls: [third, first, call('m-2', 250)], deferred: new Set(['crm m-2']) },
+    { calls: [third, first, call('m-2', 250)], retried: new Map([['crm m-2', { fewest: 0, most: 1 }]]) },
     1,
     [],
   ],
   [
     'its neighbours change places',
-    { calls: [call('m-3', 50), first], deferred: new Set(['crm m-2']) },
+    { calls: [call('m-3', 50), first], retried: new Map([['crm m-2', { fewest: 0, most: 1 }]]) },
     1,
     [/^crm m-3/],
   ],
@@ -68,8 +68,35 @@ it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly Reg
     [],
   ],
   ['another destination', { calls: [second, call('m-1', 250, 260, 'slow')], destinations: ['crm', 'slow'] }, 0, []],
+  [
+    'one that was retried after an attempt began that in its turn',
+    {
+      calls: [call('m-2', 50), first, call('m-2', 900)],
+      retried: new Map([['crm m-2', { fewest: 1, most: 1 }]]),
+    },
+    1,
+    [/^crm m-2 by p1, before m-1 by p1 had ended$/],
+  ],
+  [
+    'one whose first attempt nobody saw holds nobody back',
+    { calls: [second, call('m-1', 900)], retried: new Map([['crm m-1', { fewest: 1, most: 1 }]]) },
+    0,
+    [],
+  ],
+  [
+    'the end of a call that was given up is seen a moment late',
+    { calls: [{ ...call('m-1', 100, 230), answer: 'hang' }, second] },
+    1,
+    [],
+  ],
+  [
+    'and of one that was answered at once',
+    { calls: [{ ...call('m-1', 100, 230), answer: 503 }, second] },
+    1,
+    [/^crm m-2/],
+  ],
   ['a message that was never called is left out', { calls: [first, third] }, 1, []],
 ])('%s', (_, evidence, pairs, reversed) => {
-  const found = judgeOrder({ places, destinations: ['crm'], calls: [], deferred: new Set(), ...evidence })
+  const found = judgeOrder({ places, destinations: ['crm'], calls: [], retried: new Map(), patience: 1, ...evidence })
   expect(found).toEqual({ pairs, reversed: reversed.map(each => expect.stringMatching(each)) })
 })

@@ -2,9 +2,14 @@ import { it } from '@jest/globals'
 import { a, b, by, type Case, expectVerdict, kill, nothingWrong, sent } from './evidence.ts'
 
 const ofVictims = { duplicates: 0, recoveryMs: 10_000, latestMs: 100_000 }
-const copied = (id: string, copies: number) => [id, { partition: 0, offset: 0, key: id, copies }] as const
-const order = { places: new Map([copied('a', 2), copied('b', 1)]), calls: [], deferred: new Set<string>() }
+const copied = (id: string, copies: number) => [id, { partition: 0, offset: 0, key: 'u', copies }] as const
+const order = {
+  places: new Map([copied('a', 2), copied('b', 1)]),
+  calls: [by('p1', a, 1_100), by('p1', b, 1_200)].map(call => ({ ...call, endedAt: call.at })),
+  retried: new Map(),
+}
 
+const many = Array.from({ length: 201 }, (_, index) => sent(`m${index}`))
 const late = sent('late', 0, 6_000)
 
 const cases: readonly Case[] = [
@@ -32,9 +37,35 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a copy that the sender wrote excuses one, and no second one',
-    evidence: { order, deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300), by('p2', a, 1_400)] },
+    evidence: {
+      order,
+      limits: { ...ofVictims, bySender: 1 },
+      deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300), by('p2', a, 1_400)],
+    },
     figures: { duplicates: 2, duplicated: { bySender: 1, inProgress: 0, ours: 1 } },
     failures: [/crm a by p2, 100 ms later by p2/],
+  },
+  {
+    name: 'copies of a sender that nothing disturbs',
+    evidence: { order, deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300)] },
+    figures: { duplicated: { bySender: 1, inProgress: 0, ours: 0 } },
+    failures: [/^delivered again because the sender wrote it again: 1, limit 0$/],
+  },
+  {
+    name: 'a victim that had all of its last second in progress',
+    evidence: {
+      limits: ofVictims,
+      injected: [kill],
+      acknowledged: many,
+      deliveries: [...many.map(each => by('p1', each, 4_900)), ...many.map(each => by('p2', each, 8_000))],
+    },
+    figures: { duplicated: { bySender: 0, inProgress: 201, ours: 0 } },
+    failures: [/^delivered again because 1 victims had it in progress: 201, limit 200$/],
+  },
+  {
+    name: 'what was delivered and waits to be delivered again',
+    evidence: { limits: ofVictims, parked: new Set(['crm a']) },
+    failures: [/^delivered, and in a retry topic to be delivered again: 1 \(crm a\)$/],
   },
   {
     name: 'what a victim had in progress may come once more, and not twice',
