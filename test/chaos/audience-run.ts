@@ -96,9 +96,11 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
     if (afterMs === null) break
     before = list.upTo
   }
-  for (const fleet of [audiences, audiencesBehindProxy, dispatchers])
+  for (const fleet of [audiences, audiencesBehindProxy, dispatchers]) {
     for (const [name, code] of await stopAll(fleet))
       if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
+    problems.push(...fleet.crashes())
+  }
   const commits = [
     await view.commits(topics.audiencesGroup, topics.audienceInput),
     await view.commits(topics.dispatcherGroup, topics.events),

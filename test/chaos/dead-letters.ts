@@ -10,17 +10,18 @@ export interface DeadLettersEvidence {
   readonly bad: readonly BadSent[]
   /** What lies in the dead-letter topic: which record it is of, undefined for one that does not say, and why. */
   readonly deadLetters: readonly DeadLetter[]
-  /** Dead letters of records whose headers could not be read; 0. */
+  /** Records whose headers could not be read; 0. */
   readonly withoutId?: number
 }
 
 /**
  * Whether each bad record, and nothing else, is in the dead-letter topic with its reason. After a kill one may be there twice,
- * under one key. Of what could not be read at all only the position is known: so many may have no id.
+ * under one key. Of what could not be read at all only the position is known: these have no id.
  */
 export function judgeDeadLetters({ bad, deadLetters, withoutId = 0 }: DeadLettersEvidence): Examined {
   const isNameless = ({ id, reason }: DeadLetter): boolean => id === undefined && reason === 'undecodable'
-  const isExpected = deadLetters.filter(isNameless).length <= withoutId
+  const nameless = deadLetters.filter(isNameless).length
+  const isExpected = nameless <= withoutId * 2
   const judged = isExpected ? deadLetters.filter(each => !isNameless(each)) : deadLetters
   const reasons = new Map(judged.map(({ id, reason }) => [id, reason]))
   const expected = new Map(bad.map(({ id, reason }) => [id, reason as string]))
@@ -35,6 +36,8 @@ export function judgeDeadLetters({ bad, deadLetters, withoutId = 0 }: DeadLetter
     failures.push(
       `bad records that are in no dead-letter topic: ${some(missing.map(({ id, reason }) => `${id}, ${reason}`))}`,
     )
+  if (nameless < withoutId)
+    failures.push(`records without an id that are in no dead-letter topic: ${withoutId - nameless} of ${withoutId}`)
   if (wrong.length > 0) failures.push(`dead letters that should not be as they are: ${some(wrong)}`)
   const counts = Map.groupBy(reasons.values(), reason => reason)
   const byReason = [...counts].map(([reason, all]) => `${all.length} ${reason}`).toSorted()

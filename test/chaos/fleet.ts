@@ -27,6 +27,8 @@ export interface Fleet {
   freeze(member: Member): void
   /** SIGCONT. */
   thaw(member: Member): void
+  /** Processes that ended although nobody ended them, each with its exit code. */
+  crashes(): readonly string[]
   /** Kills all that are left. */
   close(): Promise<void>
 }
@@ -44,13 +46,17 @@ export interface FleetOptions {
   readonly env?: NodeJS.ProcessEnv | undefined
   /** A process that ends before it is ready is started again for so long, as an orchestrator does; 0. */
   readonly triesForMs?: number
+  /** Starts one; as a process of its own. */
+  readonly launch?: typeof startService
 }
 
 /** `CHAOS_PROCESS` tells each process its name. */
 export function createFleet(options: FleetOptions): Fleet {
   const { configFile, brokers, directory, prefix, service, env: ofAll, triesForMs = 0 } = options
+  const { launch: launchOne = startService } = options
   const members = new Set<Member>()
   const running = new Set<Member>()
+  const crashes: string[] = []
   let count = 0
   const kill = async (member: Member): Promise<void> => {
     members.delete(member)
@@ -63,11 +69,14 @@ export function createFleet(options: FleetOptions): Fleet {
       const name = `${prefix}${++count}`
       const env = { ...process.env, ...ofAll, ...own, KAFKA_BROKERS: brokers.join(','), CHAOS_PROCESS: name }
       const words = service === undefined ? [] : ['--services', service]
-      const launch = () => startService(configFile, join(directory, `${name}.log`), env, words)
+      const launch = () => launchOne(configFile, join(directory, `${name}.log`), env, words)
       const member = { name, service: await triedFor(triesForMs, launch) }
       members.add(member)
       running.add(member)
-      void member.service.exited.then(() => running.delete(member))
+      void member.service.exited.then(code => {
+        running.delete(member)
+        if (members.has(member)) crashes.push(`${name} ended by itself with ${code}`)
+      })
       return member
     },
     async stop(member) {
@@ -78,6 +87,7 @@ export function createFleet(options: FleetOptions): Fleet {
     kill,
     freeze: ({ service: { pid } }) => void process.kill(pid, 'SIGSTOP'),
     thaw: ({ service: { pid } }) => void process.kill(pid, 'SIGCONT'),
+    crashes: () => [...crashes],
     close: async () => void (await Promise.all([...members].map(kill))),
   }
 }

@@ -15,7 +15,15 @@ export interface ProbesSeen {
   readonly restarts: readonly string[]
   /** The longest that a process was not ready, after it had been, in milliseconds. */
   readonly longestUnreadyMs: number
+  /** Processes that were not ready in the end, when nothing was done to them any more. */
+  readonly unready: readonly string[]
 }
+
+/** Why a run fails by what its processes answered. */
+export const failuresOfProbes = ({ restarts, unready }: ProbesSeen): readonly string[] => [
+  ...restarts.map(restart => `restarted by its liveness probe: ${restart}`),
+  ...unready.map(name => `not ready in the end: ${name}`),
+]
 
 export interface Kubelet {
   stop(): Promise<ProbesSeen>
@@ -70,6 +78,21 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
     }
   }
 
+  /** As often in a row as the threshold says. */
+  async function isNotReady(member: Member): Promise<boolean> {
+    for (let left = probes.failureThreshold; left > 0; left--) {
+      if ((await probe(member, '/readyz')) === undefined) return false
+      await delay(Math.min(readinessEveryMs, probes.periodMs))
+    }
+    return true
+  }
+
+  async function unreadyNow(): Promise<readonly string[]> {
+    const members = fleets.flatMap(fleet => fleet.members())
+    const unready = await Promise.all(members.map(isNotReady))
+    return members.flatMap(({ name }, index) => (unready[index] ? [name] : []))
+  }
+
   async function repeat(everyMs: number, check: (fleet: Fleet, member: Member) => Promise<void>): Promise<void> {
     while (!end.signal.aborted) {
       await Promise.all(fleets.flatMap(fleet => fleet.members().map(member => check(fleet, member))))
@@ -82,7 +105,7 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
     async stop() {
       end.abort()
       await over
-      return { restarts, longestUnreadyMs: Math.round(longestUnreadyMs) }
+      return { restarts, longestUnreadyMs: Math.round(longestUnreadyMs), unready: await unreadyNow() }
     },
   }
 }

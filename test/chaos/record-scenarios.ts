@@ -82,7 +82,7 @@ export const ofRecords: readonly Scenario[] = [
       const records = await pipeline.read(pipeline.topics.deadLetter)
       const deadLetters = records.map(({ headers }) => ({ id: headers[idHeader], reason: headers['reason'] ?? 'none' }))
       return together([
-        judgeDeadLetters({ bad: ledger.bad, deadLetters, withoutId: packedRecordsCount * 2 }),
+        judgeDeadLetters({ bad: ledger.bad, deadLetters, withoutId: packedRecordsCount }),
         moving(world, injected, prompt, [{ what: 'good ones among bad ones' }]),
       ])
     },

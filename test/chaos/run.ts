@@ -117,6 +117,7 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
     await kubelet.stop()
     seen = await intake.stop()
   }
+  problems.push(...fleet.crashes(), ...collectors.crashes())
   problems.push(...stepsBack(await view.commits(dispatcherGroup, events)), ...(await uncommitted(world)))
   return { injected, problems, seen, probes }
 }

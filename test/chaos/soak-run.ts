@@ -79,7 +79,7 @@ async function expose(
   const problems: string[] = []
   for (const [name, code] of await stopAll(fleet)) if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
   problems.push(...stepsBack(await view.commits(pipeline.topics.dispatcherGroup, pipeline.topics.events)))
-  return { ...seen, probes, problems: [...problems, ...(await uncommitted(world))] }
+  return { ...seen, probes, problems: [...problems, ...fleet.crashes(), ...(await uncommitted(world))] }
 }
 
 async function underLoad(

@@ -1,7 +1,7 @@
 import { attributed, relativeTo } from './duplicates.ts'
 import { some } from './examined.ts'
 import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './intake.ts'
-import type { ProbesSeen } from './kubelet.ts'
+import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, type Sent, targetOf } from './ledger.ts'
 import { judgeOrder, type OrderEvidence } from './order.ts'
 
@@ -108,7 +108,7 @@ export function judge(evidence: Evidence): Findings {
   const recoveries = injected.map(({ from, recoveredAt }) => (recoveredAt === undefined ? null : recoveredAt - from))
   const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))
   const latestMs = latestOf(evidence)
-  const pause = limits.pauseMs === undefined ? null : longestPause(evidence)
+  const pause = limits.pauseMs === undefined ? undefined : longestPause(evidence)
   const intake = intakeOf(evidence)
   const failures = [...problems, ...intake.failures]
   const victims = injected.flatMap(each => each.victims)
@@ -125,7 +125,7 @@ export function judge(evidence: Evidence): Findings {
   failures.push(...tooManyExcused(evidence, { bySender, inProgress }))
   if (evidence.order !== undefined && order.pairs === 0) failures.push('no two messages of one user: no order to judge')
   if (order.reversed.length > 0) failures.push(`not in the order of their user: ${some(order.reversed)}`)
-  for (const restart of evidence.probes?.restarts ?? []) failures.push(`restarted by its liveness probe: ${restart}`)
+  if (evidence.probes !== undefined) failures.push(...failuresOfProbes(evidence.probes))
   for (const [index, recovery] of recoveries.entries()) {
     const limit = limits.recoveryMs * patience
     const what = injected[index]?.what
@@ -137,6 +137,8 @@ export function judge(evidence: Evidence): Findings {
       failures.push(`${name}: ${ms} ms, limit ${limit * patience} ms`)
   }
   tooLong('the latest delivery came late by', latestMs, limits.latestMs)
+  if (limits.pauseMs !== undefined && injected.length > 0 && pause === undefined)
+    failures.push('no partition stayed with its process: no pause to judge')
   tooLong(`a partition that did not move (${pause?.where}) paused for`, pause?.ms ?? null, limits.pauseMs)
   return {
     sent: fates.sent,
@@ -208,19 +210,34 @@ function latestOf({ deliveries }: Evidence): number {
   return Math.round(latest)
 }
 
-/** From a second before each fault to a second after the recovery, on partitions that one process served all the time: how long, and where. */
-function longestPause({ deliveries, injected }: Evidence): { readonly ms: number; readonly where: string } {
-  let longest = { ms: 0, where: '' }
-  for (const { at, recoveredAt = at, victims } of injected) {
-    const during = deliveries.filter(each => each.at >= at - 1_000 && each.at <= recoveredAt + 1_000)
-    for (const [partition, own] of Map.groupBy(during, ({ sent }) => sent.partition)) {
+interface Pause {
+  readonly ms: number
+  readonly where: string
+}
+
+/**
+ * The longest that begins from a second before each fault to a second after the recovery, on
+ * partitions that one process served all the time. Undefined: there were none.
+ */
+function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
+  let longest: Pause | undefined
+  const ofPartitions = Map.groupBy(deliveries, ({ sent }) => sent.partition)
+  for (const { at, recoveredAt = at, victims } of injected)
+    for (const [partition, all] of ofPartitions) {
+      const own = about(all, at - 1_000, recoveredAt + 1_000)
       if (own.some(({ process }) => process !== own[0]?.process || victims.includes(process))) continue
       for (let index = 1; index < own.length; index++) {
         const { at: from, process } = own[index - 1]!
         const ms = Math.round(own[index]!.at - from)
-        if (ms > longest.ms) longest = { ms, where: `${partition}, with ${process}${relativeTo(injected, from)}` }
+        if (ms > (longest?.ms ?? -1))
+          longest = { ms, where: `${partition}, with ${process}${relativeTo(injected, from)}` }
       }
     }
-  }
   return longest
+}
+
+/** Those from `from` to `to`, with the first one after it: a pause may last longer. */
+function about(deliveries: readonly Delivery[], from: number, to: number): readonly Delivery[] {
+  const next = deliveries.findIndex(({ at }) => at > to)
+  return deliveries.slice(0, next < 0 ? deliveries.length : next + 1).filter(({ at }) => at >= from)
 }

@@ -5,6 +5,7 @@ import type { BadSent } from '../../chaos/ledger.ts'
 const bad = (id: string, reason: BadSent['reason'] = 'undecodable', acknowledged = true): BadSent => ({
   ...{ id, reason, acknowledged },
 })
+const nameless = { id: undefined, reason: 'undecodable' }
 const right = { id: 'a', reason: 'undecodable' }
 
 interface Case extends DeadLettersEvidence {
@@ -43,6 +44,20 @@ const cases: readonly Case[] = [
     name: 'one that does not say which it is',
     ...{ bad: [], deadLetters: [{ id: undefined, reason: 'http_4xx' }], measured: /1 http_4xx$/ },
     failures: [/one without id as http_4xx, not at all/],
+  },
+  {
+    name: 'of what has no id, one that is nowhere',
+    ...{ bad: [], deadLetters: [nameless], withoutId: 2, measured: /^0 bad/ },
+    failures: [/^records without an id that are in no dead-letter topic: 1 of 2$/],
+  },
+  {
+    name: 'of what has no id, each twice, after a kill',
+    ...{ bad: [], deadLetters: Array(4).fill(nameless), withoutId: 2, measured: /^0 bad/, failures: [] },
+  },
+  {
+    name: 'of what has no id, more than there were',
+    ...{ bad: [], deadLetters: Array(5).fill(nameless), withoutId: 2, measured: /^0 bad/ },
+    failures: [/one without id as undecodable, not at all/],
   },
   {
     name: 'the same twice, after a kill',

@@ -6,14 +6,14 @@ import { startKubelet } from '../../chaos/kubelet.ts'
 const probes = { periodMs: 1, failureThreshold: 3, timeoutMs: 1_000 }
 
 /** Processes whose `/livez` answers as told; each restart has the next name. */
-function fleetOf(livez: (name: string) => number) {
+function fleetOf(livez: (name: string) => number, readyz = () => 200) {
   const events = new EventEmitter()
   const asked = new Map<string, number>()
   const member = (name: string): Member => ({
     name,
     service: {
       ask: async (path: string) => {
-        const status = path === '/livez' ? livez(name) : 200
+        const status = path === '/livez' ? livez(name) : readyz()
         if (path === '/livez') events.emit(`${name} ${count(name)}`)
         return { status, text: status === 200 ? 'ok' : 'stalled\n' }
       },
@@ -52,4 +52,17 @@ it('leaves a process alone that recovers in between', async () => {
   const kubelet = startKubelet([fleet], probes)
   await seen('p1', 12)
   expect((await kubelet.stop()).restarts).toEqual([])
+})
+
+it('names a process that is not ready in the end, and none that is again', async () => {
+  let status = 503
+  const { fleet, seen } = fleetOf(
+    () => 200,
+    () => status,
+  )
+  const whileUnready = startKubelet([fleet], probes)
+  await seen('p1', 2)
+  expect((await whileUnready.stop()).unready).toEqual(['p1'])
+  status = 200
+  expect((await startKubelet([fleet], probes).stop()).unready).toEqual([])
 })

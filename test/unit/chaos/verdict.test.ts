@@ -101,8 +101,13 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a process that its liveness probe restarted',
-    evidence: { probes: { restarts: ['p2: 503 dispatcher: stalled'], longestUnreadyMs: 0 } },
+    evidence: { probes: { restarts: ['p2: 503 dispatcher: stalled'], longestUnreadyMs: 0, unready: [] } },
     failures: [/^restarted by its liveness probe: p2: 503 dispatcher: stalled$/],
+  },
+  {
+    name: 'a process that never became ready again',
+    evidence: { probes: { restarts: [], longestUnreadyMs: 9_000, unready: ['p2'] } },
+    failures: [/^not ready in the end: p2$/],
   },
   {
     name: 'messages of one user that change places',
@@ -155,6 +160,19 @@ describe('the verdict', () => {
         failures: [
           'a partition that did not move (0, with p2 500 ms before SIGKILL p1) paused for: 1500 ms, limit 1000 ms',
         ],
+      })
+    })
+
+    it('counts when it goes on for longer than the fault', () => {
+      const findings = during([by('p2', e0, 4_900), by('p2', e2, 11_000)])
+      expect(findings).toMatchObject({ pauseMs: 6_100, failures: [expect.stringMatching(/paused for: 6100 ms/)] })
+    })
+
+    it('is not judged by partitions that all moved: that fails', () => {
+      const findings = during([by('p1', e1, 4_900), by('p2', e3, 9_000)])
+      expect(findings).toMatchObject({
+        pauseMs: null,
+        failures: ['no partition stayed with its process: no pause to judge'],
       })
     })
 
