@@ -4,7 +4,8 @@ import { judgeAudience } from './audience-verdict.ts'
 import { type AudienceWorld, openAudienceWorld } from './audience-world.ts'
 import { type Chance, createChance } from './chance.ts'
 import { stepsBack } from './commit-log.ts'
-import { uncommitted } from './remains.ts'
+import { type ProbesSeen, startKubelet } from './kubelet.ts'
+import { placesOf, uncommitted } from './remains.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
 import type { AudienceFault, AudienceScenario } from './scenario.ts'
 
@@ -25,6 +26,8 @@ interface Run {
   readonly say: (line: string) => void
   readonly faults: string[]
   readonly problems: string[]
+  /** Processes that were killed or cut off. */
+  readonly victims: { audiences: number; dispatchers: number }
 }
 
 /** Between two looks: how far a list is, or whether all is over, for which much has to be read. */
@@ -39,19 +42,28 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
   const start = performance.now()
   const world = await openAudienceWorld(scenario, seed)
   try {
-    const run: Run = { world, chance: createChance(seed, name), patience, say, faults: [], problems: [] }
+    const run: Run = {
+      world,
+      chance: createChance(seed, name),
+      patience,
+      say,
+      faults: [],
+      problems: [],
+      victims: { audiences: 0, dispatchers: 0 },
+    }
     const lists = listsOf(scenario)
-    const { settled, standings } = await Promise.race([expose(run, scenario, lists), rejection(signal)])
+    const { settled, standings, probes } = await Promise.race([expose(run, scenario, lists), rejection(signal)])
     const { pipeline, receivers } = world
     const findings = judgeAudience({
-      ...{ limits, patience, settled, standings },
+      ...{ limits, patience, settled, standings, probes, victims: run.victims },
+      copies: new Map([...(await placesOf(world))].map(([id, { copies }]) => [id, copies])),
       truth: new Set(lists.at(-1)?.members),
       changes: lists.at(-1)?.upTo ?? 0,
       told: [...receivers].map(([destination, receiver]) => ({
         destination,
         members: receiver.members(),
         taken: receiver.taken.size,
-        duplicates: receiver.duplicates,
+        repeated: receiver.repeated,
         toldAgain: receiver.toldAgain,
       })),
       deadLettered: (await pipeline.read(pipeline.topics.deadLetter)).length,
@@ -87,14 +99,20 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
   const { topics } = pipeline
   await Promise.all([started(audiences, processes), started(dispatchers, processes)])
   await started(audiencesBehindProxy, proxy === undefined ? 0 : 1)
+  const kubelet = startKubelet([audiences, audiencesBehindProxy, dispatchers])
   const settled: { list: string; afterMs: number | null }[] = []
   let before = 0
-  for (const list of lists) {
-    const afterMs = await told(run, list, before)
-    settled.push({ list: list.name, afterMs })
-    say(`${list.name}: ${afterMs === null ? 'did not settle' : `settled after ${Math.round(afterMs)} ms`}`)
-    if (afterMs === null) break
-    before = list.upTo
+  let probes: ProbesSeen
+  try {
+    for (const list of lists) {
+      const afterMs = await told(run, list, before)
+      settled.push({ list: list.name, afterMs })
+      say(`${list.name}: ${afterMs === null ? 'did not settle' : `settled after ${Math.round(afterMs)} ms`}`)
+      if (afterMs === null) break
+      before = list.upTo
+    }
+  } finally {
+    probes = await kubelet.stop()
   }
   for (const fleet of [audiences, audiencesBehindProxy, dispatchers]) {
     for (const [name, code] of await stopAll(fleet))
@@ -106,7 +124,7 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
     await view.commits(topics.dispatcherGroup, topics.events),
   ]
   problems.push(...commits.flatMap(stepsBack), ...(await uncommitted(world)))
-  return { settled, standings: await world.standings() }
+  return { settled, standings: await world.standings(), probes }
 }
 
 /**
@@ -145,7 +163,7 @@ function inject(fault: AudienceFault, run: Run): Promise<void> {
 }
 
 async function spoilLink(
-  { world: { proxy }, faults, say }: Run,
+  { world: { proxy }, faults, victims, say }: Run,
   { state, seconds }: AudienceFault & { readonly kind: 'link' },
 ): Promise<void> {
   if (proxy === undefined) throw new Error('the scenario has no process behind a proxy')
@@ -153,6 +171,7 @@ async function spoilLink(
   await delay(seconds * 1_000)
   proxy.set({ kind: 'open' })
   faults.push(`link ${state.kind} ${seconds} s`)
+  victims.audiences++
   say(`the link was ${state.kind} for ${seconds} s`)
 }
 
@@ -168,12 +187,13 @@ async function restartAll({ world: { audiences, audiencesBehindProxy }, faults, 
 }
 
 /** SIGKILL of any process; another one is started immediately. */
-async function killAny({ world: { audiences, dispatchers }, chance, faults, say }: Run): Promise<void> {
+async function killAny({ world: { audiences, dispatchers }, chance, faults, victims, say }: Run): Promise<void> {
   const fleet = chance.pick([audiences, dispatchers])
   const member = chance.pick(fleet.members())
   await fleet.kill(member)
   const { name } = await fleet.start()
   faults.push(`SIGKILL ${member.name}`)
+  victims[fleet === audiences ? 'audiences' : 'dispatchers']++
   say(`SIGKILL ${member.name}, ${name} is in its place`)
 }
 

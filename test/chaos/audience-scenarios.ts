@@ -3,6 +3,11 @@ import type { AudienceFault, AudienceScenario } from './scenario.ts'
 /** More attempts than a call that fails one time in twenty ever needs: nothing is given up. */
 const schedule = ['1s', '2s', '2s', '5s', '5s', '5s'] as const
 
+const destinations = [
+  { id: 'crm', failingPercent: 0 },
+  { id: 'moody', failingPercent: 5, latencyMs: 100 },
+] as const
+
 const kill: AudienceFault = { kind: 'kill' }
 const cut: AudienceFault = { kind: 'link', state: { kind: 'half-open' }, seconds: 19 }
 /** What the process writes reaches the broker long after its partitions are another's. */
@@ -18,10 +23,7 @@ export const ofAudiences: readonly AudienceScenario[] = [
     processes: 2,
     lists: { members: 8_000, changedPercent: 4 },
     emitPerSecond: 400,
-    destinations: [
-      { id: 'crm', failingPercent: 0 },
-      { id: 'moody', failingPercent: 5 },
-    ],
+    destinations,
     delivery: { schedule },
     faults: [times(4, kill), times(3, kill)],
     limits: { settledMs: 60_000 },
@@ -33,10 +35,7 @@ export const ofAudiences: readonly AudienceScenario[] = [
     processes: 1,
     lists: { members: 6_000, changedPercent: 10 },
     emitPerSecond: 150,
-    destinations: [
-      { id: 'crm', failingPercent: 0 },
-      { id: 'moody', failingPercent: 5 },
-    ],
+    destinations,
     delivery: { schedule },
     faults: [[cut], [late, { kind: 'restart' }]],
     limits: { settledMs: 60_000 },

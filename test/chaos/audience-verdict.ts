@@ -1,4 +1,7 @@
 import type { Standings } from './audience-world.ts'
+import { inProgressOfOne } from './duplicates.ts'
+import { some } from './examined.ts'
+import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import type { AudienceScenario } from './scenario.ts'
 import type { Findings } from './verdict.ts'
 
@@ -9,8 +12,8 @@ export interface Told {
   readonly members: ReadonlySet<string>
   /** Messages, each counted once. */
   readonly taken: number
-  /** Messages that came again under their id. */
-  readonly duplicates: number
+  /** The id of each message that came again. */
+  readonly repeated: readonly string[]
   /** Users who were told what they had been told already, by a message of another id. */
   readonly toldAgain: readonly string[]
 }
@@ -29,13 +32,20 @@ export interface AudienceEvidence {
   /** What the service itself says when all is over. */
   readonly standings: Standings
   readonly deadLettered: number
+  /** Records of each message on the events topic, by message id; absent: one. */
+  readonly copies: ReadonlyMap<string, number>
+  /** Processes that had no chance to commit what they had done: killed, or cut off. */
+  readonly victims: { readonly audiences: number; readonly dispatchers: number }
+  /** What the processes answered when they were polled. */
+  readonly probes: ProbesSeen
   /** What else was seen that must not be. */
   readonly problems: readonly string[]
 }
 
 export function judgeAudience(evidence: AudienceEvidence): Findings {
   const { limits, patience, changes, told, settled, standings, deadLettered, problems } = evidence
-  const failures = [...problems]
+  const duplicated = attributed(evidence)
+  const failures = [...problems, ...failuresOfProbes(evidence.probes), ...duplicated.failures]
   const wrong = told.flatMap(each => wrongAt(each, evidence.truth))
   if (wrong.length > 0) failures.push(`not as in the last list: ${some(wrong)}`)
   const again = told.flatMap(({ destination, toldAgain }) => toldAgain.map(user => `${destination} ${user}`))
@@ -51,15 +61,15 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
     if (count > 0) failures.push(`memberships in the end ${standing}: ${count}`)
   if (deadLettered > 0) failures.push(`dead-lettered although every endpoint works: ${deadLettered}`)
   const times = settled.map(({ afterMs }) => afterMs)
-  const sum = (of: 'taken' | 'duplicates'): number => told.reduce((all, each) => all + each[of], 0)
+  const { bySender, inProgress, ours } = duplicated
   return {
     sent: changes * told.length,
-    delivered: sum('taken'),
+    delivered: told.reduce((all, { taken }) => all + taken, 0),
     waiting: standings.inFlight,
     deadLettered,
     lost: wrong.length,
-    duplicates: sum('duplicates'),
-    duplicated: { bySender: 0, inProgress: sum('duplicates'), ours: 0 },
+    duplicates: bySender + inProgress + ours,
+    duplicated: { bySender, inProgress, ours },
     orderedPairs: 0,
     reversed: 0,
     recoveryMs: times.includes(null) ? null : Math.round(Math.max(0, ...(times as number[]))),
@@ -79,5 +89,27 @@ function wrongAt({ destination, members }: Told, truth: ReadonlySet<string>): re
   ]
 }
 
-const some = (all: readonly string[]): string =>
-  `${all.length} (${all.slice(0, 3).join('; ')}${all.length > 3 ? '; …' : ''})`
+/**
+ * Each message that came again, by its cause: the audiences service wrote it again, or a dispatcher
+ * was killed that had it in progress. Each cause excuses so many of each process that was hit.
+ */
+function attributed({ told, copies, victims, patience }: AudienceEvidence) {
+  let [bySender, inProgress] = [0, 0]
+  const ours: string[] = []
+  for (const { destination, repeated } of told)
+    for (const [id, all] of Map.groupBy(repeated, each => each)) {
+      const written = Math.min(all.length, (copies.get(id) ?? 1) - 1)
+      bySender += written
+      if (victims.dispatchers > 0) inProgress += all.length - written
+      else ours.push(...Array<string>(all.length - written).fill(`${destination} ${id}`))
+    }
+  const failures = ours.length > 0 ? [`delivered again without a reason: ${some(ours)}`] : []
+  for (const [count, hit, what] of [
+    [bySender, victims.audiences, 'audiences processes wrote again'],
+    [inProgress, victims.dispatchers, 'dispatchers had in progress'],
+  ] as const) {
+    const limit = hit * inProgressOfOne * patience
+    if (count > limit) failures.push(`delivered again what ${hit} ${what}: ${count}, limit ${limit}`)
+  }
+  return { bySender, inProgress, ours: ours.length, failures }
+}

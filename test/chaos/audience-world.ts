@@ -57,8 +57,9 @@ export async function openAudienceWorld(scenario: AudienceScenario, seed: number
     const link = nodes[0]?.proxied
     const proxy = link && opened(await startTcpProxy(link.target, link.listen))
     const receivers = new Map<string, AudienceReceiver>()
-    for (const { id, failingPercent } of scenario.destinations) {
+    for (const { id, failingPercent, latencyMs = 0 } of scenario.destinations) {
       const receiver = opened(await AudienceReceiver.started())
+      receiver.latencyMs = latencyMs
       const mood = createChance(seed, `${scenario.name} ${id}`)
       receiver.answer = () => (mood.between(1, 100) <= failingPercent ? 503 : 200)
       receivers.set(id, receiver)

@@ -1,6 +1,11 @@
 import { type Delivery, targetOf } from './ledger.ts'
 import type { Injected } from './verdict.ts'
 
+/**
+ * Deliveries of one victim: some hundred calls, and what it does in the quarter of a second between
+ * two commits. On average of all victims of a scenario.
+ */
+export const inProgressOfOne = 200
 /** How long before the end of a process a delivery may be that comes again: its last commit may be older. */
 const uncommittedMs = 1_000
 /** A signal takes its time on a busy machine. */

@@ -53,7 +53,7 @@ export async function retriesOf({ pipeline, view }: World, schedule: readonly st
 }
 
 /** Where each message is on the events topic, by its id; records that are no events are left out. */
-export async function placesOf({ pipeline }: World): Promise<ReadonlyMap<string, Place>> {
+export async function placesOf({ pipeline }: Pick<World, 'pipeline'>): Promise<ReadonlyMap<string, Place>> {
   const places = new Map<string, Place>()
   for (const { partition, offset, key, value, timestamp } of await pipeline.read(pipeline.topics.events)) {
     const decoded = value === null ? undefined : pipeline.codec.decode(value, timestamp)

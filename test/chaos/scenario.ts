@@ -80,8 +80,12 @@ export interface AudienceScenario {
   readonly lists: { readonly members: number; readonly changedPercent: number }
   /** In one process. */
   readonly emitPerSecond: number
-  /** Each gets the audience, and answers so many per cent of the calls with 503. */
-  readonly destinations: readonly { readonly id: string; readonly failingPercent: number }[]
+  /** Each gets the audience, answers so many per cent of the calls with 503, and each so late. */
+  readonly destinations: readonly {
+    readonly id: string
+    readonly failingPercent: number
+    readonly latencyMs?: number
+  }[]
   readonly delivery: { readonly schedule: readonly string[] }
   /** What is done while the first list is told, and while the second one is. */
   readonly faults: readonly [readonly AudienceFault[], readonly AudienceFault[]]

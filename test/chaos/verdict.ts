@@ -1,4 +1,4 @@
-import { attributed, relativeTo } from './duplicates.ts'
+import { attributed, inProgressOfOne, relativeTo } from './duplicates.ts'
 import { some } from './examined.ts'
 import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './intake.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
@@ -91,12 +91,6 @@ export interface Findings {
   /** Why the verdict is that it fails; empty: everything holds. */
   readonly failures: readonly string[]
 }
-
-/**
- * Deliveries of one victim: some hundred calls, and what it does in the quarter of a second between
- * two commits. On average of all victims of a scenario.
- */
-const inProgressOfOne = 200
 
 export function judge(evidence: Evidence): Findings {
   const { limits, patience, injected, problems } = evidence

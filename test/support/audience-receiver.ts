@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Conditions } from './conditions.ts'
 import { HttpEndpoint } from './http-endpoint.ts'
 
@@ -16,12 +17,14 @@ export class AudienceReceiver {
   readonly taken = new Set<string>()
   /** Also those that were not taken. */
   calls = 0
-  /** Messages that came again under an id that was taken before. */
-  duplicates = 0
+  /** The id of each message that came again under one that was taken before. */
+  readonly repeated: string[] = []
   /** Users who were told what they had been told already, by a message of another id. */
   readonly toldAgain: string[] = []
   /** What a message is answered with. */
   answer: (userId: string) => number = () => 200
+  /** Answers come so late. */
+  latencyMs = 0
   readonly #conditions = new Conditions()
   readonly #endpoint = new HttpEndpoint((request, response) => this.#take(request, response))
 
@@ -40,6 +43,10 @@ export class AudienceReceiver {
     return new Set([...this.values].flatMap(([userId, value]) => (value === true ? [userId] : [])))
   }
 
+  get duplicates(): number {
+    return this.repeated.length
+  }
+
   /** Resolves as soon as the condition holds; it is asked again after each message. */
   until(condition: () => boolean): Promise<void> {
     return this.#conditions.until(condition)
@@ -54,13 +61,14 @@ export class AudienceReceiver {
     this.calls++
     const status = this.answer(body.userId)
     if (status === 200) this.#note(String(request.headers['x-message-id']), body)
+    if (this.latencyMs > 0) await delay(this.latencyMs)
     response.writeHead(status).end()
     this.#conditions.changed()
   }
 
   #note(id: string, { userId, traits }: Told): void {
     if (this.taken.has(id)) {
-      this.duplicates++
+      this.repeated.push(id)
       return
     }
     this.taken.add(id)

@@ -5,10 +5,11 @@ const toldAt = (destination: string, override: Partial<Told> = {}): Told => ({
   destination,
   members: new Set(['ann', 'bob']),
   taken: 4,
-  duplicates: 0,
+  repeated: [],
   toldAgain: [],
   ...override,
 })
+const many = Array.from({ length: 201 }, (_, index) => `n${index}`)
 const nothingWrong: AudienceEvidence = {
   limits: { settledMs: 10_000 },
   patience: 1,
@@ -21,6 +22,9 @@ const nothingWrong: AudienceEvidence = {
   ],
   standings: { inFlight: 0, unknown: 0, different: 0 },
   deadLettered: 0,
+  copies: new Map(),
+  victims: { audiences: 0, dispatchers: 0 },
+  probes: { restarts: [], longestUnreadyMs: 0, unready: [] },
   problems: [],
 }
 
@@ -38,9 +42,36 @@ const cases: readonly Case[] = [
     figures: { sent: 8, delivered: 8, waiting: 0, deadLettered: 0, lost: 0, duplicates: 0, recoveryMs: 9_000 },
   },
   {
-    name: 'messages that come again under their id are counted',
-    evidence: { told: [toldAt('crm', { duplicates: 7 }), toldAt('moody', { duplicates: 3 })] },
-    figures: { delivered: 8, duplicates: 10 },
+    name: 'messages that come again under their id, and nobody was killed',
+    evidence: { told: [toldAt('crm', { repeated: ['m1'] }), toldAt('moody', { repeated: ['m1', 'm2'] })] },
+    figures: { delivered: 8, duplicates: 3, duplicated: { bySender: 0, inProgress: 0, ours: 3 } },
+    failures: ['delivered again without a reason: 3 (crm m1; moody m1; moody m2)'],
+  },
+  {
+    name: 'a dispatcher that was killed had some in progress; another process wrote one again',
+    evidence: {
+      told: [toldAt('crm', { repeated: ['m1', 'm1'] })],
+      copies: new Map([['m1', 2]]),
+      victims: { audiences: 1, dispatchers: 1 },
+    },
+    figures: { duplicated: { bySender: 1, inProgress: 1, ours: 0 } },
+  },
+  {
+    name: 'more came again than those that were hit could have had',
+    evidence: {
+      told: [toldAt('crm', { repeated: [...many, 'm1'] })],
+      copies: new Map([['m1', 2]]),
+      victims: { audiences: 0, dispatchers: 1 },
+    },
+    failures: [
+      'delivered again what 0 audiences processes wrote again: 1, limit 0',
+      'delivered again what 1 dispatchers had in progress: 201, limit 200',
+    ],
+  },
+  {
+    name: 'a process was restarted by its probe, another one is not ready in the end',
+    evidence: { probes: { restarts: ['a1: 503'], longestUnreadyMs: 0, unready: ['d1'] } },
+    failures: ['restarted by its liveness probe: a1: 503', 'not ready in the end: d1'],
   },
   {
     name: 'somebody is missing',
