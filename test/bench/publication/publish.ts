@@ -39,11 +39,14 @@ export async function shownFiles(root: string, entries: readonly Entry[]): Promi
   return shown
 }
 
+/** What a run is made of. A page that changes meanwhile changes no figure. */
+const code = ['src', 'bin', 'deploy/local', 'test/bench', 'test/support', 'package-lock.json']
+
 /** The commit of a checkout, and whether what is measured is as committed. */
 export function commitOf(root: string): string {
   const git = (...args: string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim()
   try {
-    const changed = git('status', '--porcelain', '--', 'src', 'test/bench', 'package-lock.json')
+    const changed = git('status', '--porcelain', '--', ...code)
     return git('rev-parse', '--short', 'HEAD') + (changed === '' ? '' : ' with changes')
   } catch {
     return 'unknown'

@@ -80,18 +80,24 @@ export function frontText(entries: readonly Entry[], headlines: readonly Headlin
   return `${originText(entries)}\n\n${table(['', 'measured', 'must', 'aim', ''], lines)}`
 }
 
-/** Figures compare only within one commit and one machine: the text says whether these do. */
+/**
+ * Figures compare only within one run, on one commit and one machine: the text says whether these
+ * do. The load at the start tells two runs of one day apart.
+ */
 function originText(entries: readonly Entry[]): string {
-  const origins = new Set(entries.map(({ commit, machine }) => `commit ${commit}; ${machine}`))
+  const origins = new Map(entries.map(entry => [circumstancesText(entry), entry]))
   const dates = entries.map(({ date }) => date).sort()
   const days = [...new Set([dates.at(0), dates.at(-1)])].join(' to ')
-  const [origin] = origins
+  const [origin] = origins.values()
   if (origin === undefined) return 'Nothing is published.'
-  if (origins.size === 1) return `One run, ${days}, ${origin}.`
+  if (origins.size === 1) return `One run, ${days}, commit ${origin.commit}; ${origin.machine}.`
   const commits = new Set(entries.map(({ commit }) => commit)).size
   const machines = new Set(entries.map(({ machine }) => machine)).size
-  return `Several runs, ${days}: ${commits} commits, ${machines} machines. Compare figures only within a row.`
+  const counts = `${counted(commits, 'commit')}, ${counted(machines, 'machine')}`
+  return `Several runs, ${days}: ${counts}. Compare figures only within a row.`
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 /** What a headline tells of. */
 export const figuresUnder = ({ row, what, of = /^/ }: Headline, entries: readonly Entry[]): readonly Value[] =>

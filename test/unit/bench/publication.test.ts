@@ -202,6 +202,11 @@ describe('the tables', () => {
       ],
       'Several runs, 2026-01-02 to 2026-02-03: 2 commits, 2 machines. Compare figures only within a row.',
     ],
+    [
+      'two runs of one commit on one machine',
+      [entry('live', 'got', [ratio]), entry('idle', 'got', [], { load: 3 })],
+      'Several runs, 2026-01-02: 1 commit, 1 machine. Compare figures only within a row.',
+    ],
   ])('the short table says where its figures come from: %s', (_, published, text) =>
     expect(frontText(published, []).split('\n')[0]).toBe(text),
   )
