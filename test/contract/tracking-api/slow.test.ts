@@ -1,4 +1,5 @@
-import { describe, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
+import { defaultLimits, type HttpLimits } from '../../../src/adapters/http/limits.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import {
   expectAnswer,
@@ -90,12 +91,18 @@ describe('a body that does not come', () => {
 })
 
 describe('a body that comes little by little', () => {
-  const { bytes, within } = limits.progress
+  const { bytes } = limits.progress
+
+  const sent = (...sizes: readonly number[]) => sentUnder(limits.progress, ...sizes)
 
   /** Sends pieces of such sizes, with all the time between two of them that there is. */
-  async function sent(...sizes: readonly number[]) {
+  async function sentUnder(progress: HttpLimits['progress'], ...sizes: readonly number[]) {
+    const { within } = progress
     const clock = new ManualClock()
-    const collector = await startCollector(new ScriptedTrackingApi(), { clock, limits: { progress: limits.progress } })
+    const collector = await startCollector(new ScriptedTrackingApi(), {
+      ...{ clock, limits: { progress } },
+      maxBodyBytes: 4 * 1_048_576,
+    })
     const [wire, other] = [await connect(collector.url), await connect(collector.url)]
     await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', Connection: 'close' }))
     for (const size of sizes) {
@@ -120,6 +127,16 @@ describe('a body that comes little by little', () => {
 
   it('and no longer', async () => {
     expectAnswer(await sent(bytes, 3 * bytes, bytes - 1), tooSlow)
+  })
+
+  it.each([
+    ['a limit', { ...limits.progress, large: { above: 1_000, bytes: 500 } }],
+    ['the usual one', defaultLimits.progress],
+  ])('must come faster once it is large: %s', async (_, progress) => {
+    const { above, bytes: faster } = progress.large ?? { above: 0, bytes: 0 }
+    expect(faster).toBeGreaterThan(5 * progress.bytes)
+    expectAnswer(await sentUnder(progress, above + 1, faster), takenAndClosed)
+    expectAnswer(await sentUnder(progress, above + 1, faster - 1), tooSlow)
   })
 })
 
