@@ -17,3 +17,17 @@ it('a destination queue that was emptied into a retry topic is slow until one of
   lanes.ended(inProgress)
   expect([...lanes.slow]).toEqual([])
 })
+
+it('a destination queue that was blocked on a host resumes when a rebalance takes away the delivery that was to be started', () => {
+  const lanes = new Lanes({ leavesOthersTheirs: () => true })
+  const push = (id: string): void => {
+    const of = { shard: {} as Shard, takenUpAt: 0 }
+    lanes.push({ lane: lanes.of(id), of, orderKey: undefined } as Delivery)
+  }
+  push('crm')
+  lanes.putBack(lanes.take() as Delivery)
+  expect(lanes.take()).toBeUndefined()
+  push('erp')
+  lanes.dropped(lanes.take() as Delivery)
+  expect(lanes.take()?.lane).toBe(lanes.of('crm'))
+})
