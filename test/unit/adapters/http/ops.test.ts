@@ -121,7 +121,8 @@ describe('connections of the ops server', () => {
   it('a probe is answered while silent connections are at the limit: the oldest is closed', async () => {
     const hour = durationMs(3_600_000)
     // No time-out closes it in place of the limit.
-    const { url, get } = await serve(well, { connections: 3, headTimeout: hour, requestTimeout: hour })
+    const patient = { headTimeout: hour, requestTimeout: hour, silence: hour }
+    const { url, get } = await serve(well, { connections: 3, ...patient })
     const silent = [await connect(url), await connect(url), await connect(url)]
     expect(await get('/livez')).toMatchObject({ status: 200 })
     await silent[0]?.closed
