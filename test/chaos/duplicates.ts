@@ -1,4 +1,5 @@
 import { type Delivery, targetOf } from './ledger.ts'
+import type { RetryRecords } from './order.ts'
 import type { Injected } from './verdict.ts'
 
 /**
@@ -17,6 +18,8 @@ export interface DuplicatesEvidence {
   readonly injected: readonly Injected[]
   /** How many records of each message the events topic has, by message id; absent: one. */
   readonly copies: ReadonlyMap<string, number>
+  /** What is in the retry topics, by target. */
+  readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAgain'>>
   /** Factor on every time, for a machine that is busy with other things. */
   readonly patience: number
 }
@@ -25,16 +28,27 @@ export interface DuplicatesEvidence {
 export interface Duplicates {
   /** The events topic has the message more than once: its sender wrote it again. */
   readonly bySender: number
-  /** A process had them in progress, or done and not yet committed, when it was killed or frozen: one for each. */
+  /**
+   * A process had them in progress, or done or moved to a retry topic and not yet committed, when it was killed or frozen: one
+   * for each.
+   */
   readonly inProgress: number
   /** Neither: ours. */
   readonly ours: readonly string[]
 }
 
+/** A target that was delivered, and the excuses for one more delivery that are left. */
+interface Known {
+  readonly unspent: Delivery[]
+  latest: Delivery
+  copiesLeft: number
+  retriesLeft: number
+}
+
 /** Attributes each delivery beyond the first; no cause excuses more than one. */
 export function attributed(evidence: DuplicatesEvidence): Duplicates {
-  const { injected, copies, patience } = evidence
-  const targets = new Map<string, { readonly unspent: Delivery[]; latest: Delivery; copiesLeft: number }>()
+  const { injected, copies, retried, patience } = evidence
+  const targets = new Map<string, Known>()
   const ours: string[] = []
   let bySender = 0
   let inProgress = 0
@@ -43,7 +57,9 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
     const known = targets.get(target)
     if (known === undefined) {
       const copiesLeft = (copies.get(delivery.id) ?? 1) - 1
-      targets.set(target, { unspent: [delivery], latest: delivery, copiesLeft })
+      const written = retried.get(target)?.writtenAgain ?? []
+      const retriesLeft = written.filter(at => injected.some(hit => isWrittenUncommitted(hit, at, patience))).length
+      targets.set(target, { unspent: [delivery], latest: delivery, copiesLeft, retriesLeft })
       continue
     }
     const { unspent, latest } = known
@@ -52,6 +68,9 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
     )
     if (cause >= 0) {
       unspent.splice(cause, 1)
+      inProgress++
+    } else if (known.retriesLeft > 0) {
+      known.retriesLeft--
       inProgress++
     } else if (known.copiesLeft > 0) {
       known.copiesLeft--
@@ -78,6 +97,10 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
   isOfVictim(hit, delivery, patience) &&
   delivery.at >= hit.at - uncommittedMs * patience &&
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
+
+/** Who wrote it to a retry topic had no time left to commit that: the next owner of the record wrote it again. */
+const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
+  victims.length > 0 && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
 
 /** A call that a frozen process had begun, whose request goes out when it is thawed: nothing can hold it back. */
 const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>

@@ -17,15 +17,18 @@ export interface OrderEvidence {
   /** In the order in which they came in. */
   readonly calls: readonly Call[]
   /** What was ever in a retry topic, by `<destination> <message id>`. */
-  readonly retried: ReadonlyMap<string, AttemptsBefore>
+  readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'fewest' | 'most'>>
   /** Factor on the time that an end takes to be seen at the other side. */
   readonly patience: number
 }
 
-/** Attempts that the records of one target in the retry topics say were made before them: the fewest and the most. */
-export interface AttemptsBefore {
+/** What the records of one target in the retry topics say. */
+export interface RetryRecords {
+  /** The fewest and the most attempts that were made before one of them. */
   readonly fewest: number
   readonly most: number
+  /** When each record was written that another one repeats: same attempt, same deferral. Milliseconds of the ledger's clock. */
+  readonly writtenAgain: readonly number[]
 }
 
 export interface OrderFindings {

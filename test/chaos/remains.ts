@@ -1,8 +1,9 @@
-import type { RecordHeaders } from '../../src/core/ports.ts'
+import { performance } from 'node:perf_hooks'
+import type { LogRecord, RecordHeaders } from '../../src/core/ports.ts'
 import { tiersOf } from '../../src/core/topics.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { targetOf } from './ledger.ts'
-import type { AttemptsBefore, Place } from './order.ts'
+import type { Place, RetryRecords } from './order.ts'
 import type { World } from './world.ts'
 
 /* What lies in Kafka after the end. Targets are `<destination> <message id>`. */
@@ -28,28 +29,43 @@ export interface Retries {
   /** Records beyond the group's commit. A record that the group has passed is no excuse for a missing delivery. */
   readonly parked: ReadonlySet<string>
   /** All that was ever written to them. */
-  readonly retried: ReadonlyMap<string, AttemptsBefore>
+  readonly retried: ReadonlyMap<string, RetryRecords>
   readonly records: number
 }
 
 export async function retriesOf({ pipeline, view }: World, schedule: readonly string[]): Promise<Retries> {
   const { topics } = pipeline
   const parked = new Set<string>()
-  const retried = new Map<string, AttemptsBefore>()
+  const written = new Map<string, LogRecord[]>()
   let records = 0
   for (const tier of tiersOf(schedule.flatMap(text => parseDuration(text) ?? []))) {
     const topic = topics.retry(tier)
     const committed = await view.committed(topics.retriesGroup, topic)
-    for (const { partition, offset, headers } of await pipeline.read(topic)) {
-      const target = targetIn(headers)
+    for (const record of await pipeline.read(topic)) {
+      const target = targetIn(record.headers)
       records++
-      const attempts = Number(headers['attempt'])
-      const { fewest, most } = retried.get(target) ?? { fewest: attempts, most: attempts }
-      retried.set(target, { fewest: Math.min(fewest, attempts), most: Math.max(most, attempts) })
-      if (offset >= (committed.get(partition) ?? 0)) parked.add(target)
+      written.set(target, [...(written.get(target) ?? []), record])
+      if (record.offset >= (committed.get(record.partition) ?? 0)) parked.add(target)
     }
   }
-  return { parked, retried, records }
+  return { parked, retried: new Map([...written].map(([target, all]) => [target, retryRecords(all)])), records }
+}
+
+/** What the records of one target in the retry topics say. */
+function retryRecords(records: readonly LogRecord[]): RetryRecords {
+  const attempts = records.map(({ headers }) => Number(headers['attempt']))
+  const steps = Map.groupBy(
+    records,
+    ({ headers }) => `${headers['attempt']} ${headers['deferrals']} ${headers['round']}`,
+  )
+  return {
+    fewest: Math.min(...attempts),
+    most: Math.max(...attempts),
+    writtenAgain: [...steps.values()].flatMap(copies => {
+      const times = copies.map(({ timestamp }) => timestamp - performance.timeOrigin).sort((a, b) => a - b)
+      return times.slice(0, -1)
+    }),
+  }
 }
 
 /** Where each message is on the events topic, by its id; records that are no events are left out. */

@@ -3,7 +3,7 @@ import { some } from './examined.ts'
 import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './intake.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, type Sent, targetOf } from './ledger.ts'
-import { judgeOrder, type OrderEvidence } from './order.ts'
+import { judgeOrder, type OrderEvidence, type RetryRecords } from './order.ts'
 
 /** What must hold. Times are for a machine that does nothing else. */
 export interface Limits {
@@ -55,7 +55,7 @@ export interface Evidence {
   /** What an endpoint has refused for good: it has to lie in the dead-letter topic. */
   readonly refused: ReadonlySet<string>
   /** What Kafka and the receivers know of order. Absent: nobody has read the topics, and order is not judged. */
-  readonly order?: Omit<OrderEvidence, 'destinations' | 'patience'>
+  readonly order?: Pick<OrderEvidence, 'places' | 'calls'> & { readonly retried: ReadonlyMap<string, RetryRecords> }
   /** Absent: nobody polled the processes. */
   readonly probes?: ProbesSeen
   /** What was seen where messages come in. Absent: the load was written to Kafka. */
@@ -95,9 +95,10 @@ export interface Findings {
 export function judge(evidence: Evidence): Findings {
   const { limits, patience, injected, problems } = evidence
   const fates = fatesOf(evidence)
-  const { destinations, order: log = { places: new Map(), calls: [], retried: new Map() } } = evidence
+  const { destinations, order: log = { places: new Map(), calls: [], retried: new Map<string, RetryRecords>() } } =
+    evidence
   const copies = new Map([...log.places].map(([id, place]) => [id, place.copies]))
-  const { bySender, inProgress, ours } = attributed({ ...evidence, copies })
+  const { bySender, inProgress, ours } = attributed({ ...evidence, copies, retried: log.retried })
   const order = judgeOrder({ ...log, destinations, patience })
   const recoveries = injected.map(({ from, recoveredAt }) => (recoveredAt === undefined ? null : recoveredAt - from))
   const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))

@@ -241,7 +241,8 @@ export class Dispatcher {
   /** Moves a delivery that waited to a retry topic; it was not under way, so that nobody waits for its end. */
   #moveOn(delivery: Delivery, cause: DeferralCause): void {
     const { clock, policy, places, settle } = this.#deps
-    const climbs = !isHeldUpByOthers(delivery.lane, places)
+    // A hand-over says nothing about the endpoint, nor does a permit that others hold: the next wait is no longer for it.
+    const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.lane, places)
     this.#underWay++
     settle.delivery(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }), () => {
       this.#underWay--

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CallResult, WebhookCall } from '../../../../src/core/ports.ts'
+import { durationMs } from '../../../../src/core/units.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
 import { trackMessage } from '../../../support/messages.ts'
 
@@ -82,6 +83,9 @@ describe('with more destinations than a commit has room for', () => {
     await harness.advance(10_000)
     await stopped
     expect(harness.count('deferrals{handover}')).toBeGreaterThan(0)
+    // The endpoint has no part in it: what comes later waits no longer for it.
+    const deferred = harness.log.records(harness.topics.retry(durationMs(10_000)))
+    expect(new Set(deferred.map(({ headers }) => headers['deferrals']))).toEqual(new Set(['0']))
     await nextOwner()
     const { slow = [], ...others } = sent(harness)
     // But the first, whose call to `slow` did not end in time: it comes again.
