@@ -12,13 +12,13 @@ node_modules/.setup: package.json package-lock.json
 	@touch $@
 
 demo: setup ## the main job on real parts: batches in, signed and retried webhooks out, a table of what became of each
-	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning deploy/local/demo.ts
+	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning deploy/tools/local/demo.ts
 
-test: setup ## lint, types, unit, property, contract, integration, e2e; ends with "N passed, N failed"
+test: setup ## lint, types, generated files, unit, property, contract, integration, e2e; ends with "N passed, N failed"
 	@npm run --silent test
 
 dev: setup ## Kafka, registry, topics, schemas and all services in the foreground; CONFIG=file, DATA_DIR=dir
-	@CALLER_PWD='$(PWD)' exec node_modules/.bin/node deploy/local/dev.ts
+	@CALLER_PWD='$(PWD)' exec node_modules/.bin/node deploy/tools/local/dev.ts
 
 test-containers: setup ## the Kafka contract suites against a broker in Docker; KAFKA_TEST_IMAGE=name
 	@HOOKLINE_KAFKA=container npm run --silent jest -- --selectProjects contract --testPathPatterns test/contract/kafka

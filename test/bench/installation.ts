@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hookline } from '../../deploy/local/service-process.ts'
+import { hookline } from '../../deploy/tools/local/service-process.ts'
 import { createEventCodec } from '../../src/adapters/avro.ts'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'

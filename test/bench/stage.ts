@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startBroker } from '../../deploy/local/broker.ts'
-import { findOrStartRegistry } from '../../deploy/local/infrastructure.ts'
-import { freePorts } from '../../deploy/local/ports.ts'
+import { startBroker } from '../../deploy/tools/local/broker.ts'
+import { findOrStartRegistry } from '../../deploy/tools/local/infrastructure.ts'
+import { freePorts } from '../../deploy/tools/local/ports.ts'
 import type { Pinning } from './pinning.ts'
 import { type Receiver, startReceiver } from './receiver/receiver.ts'
 

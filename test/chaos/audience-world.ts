@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startCluster } from '../../deploy/local/cluster.ts'
+import { startCluster } from '../../deploy/tools/local/cluster.ts'
 import { AudienceReceiver } from '../support/audience-receiver.ts'
 import { audience } from '../support/partition-harness.ts'
 import { type Pipeline, startPipeline } from '../support/pipeline.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ClusterNode } from '../../deploy/local/cluster.ts'
+import type { ClusterNode } from '../../deploy/tools/local/cluster.ts'
 import { allPartitions, bringBack, onPartitions } from './faults.ts'
 import type { Fault } from './scenario.ts'
 import type { World } from './world.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ClusterNode } from '../../deploy/local/cluster.ts'
+import type { ClusterNode } from '../../deploy/tools/local/cluster.ts'
 import { loadKafkajs } from '../../src/adapters/kafka/library.ts'
 import { peakMb } from '../bench/process-figures.ts'
 import type { LinkState } from '../support/tcp-proxy.ts'

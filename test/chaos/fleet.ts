@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type RunningService, startService } from '../../deploy/local/service-process.ts'
+import { type RunningService, startService } from '../../deploy/tools/local/service-process.ts'
 import type { ServiceName } from '../../src/core/services.ts'
 
 /** Several times what a process may take that waits for its calls and its last commit. */

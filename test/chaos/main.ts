@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findOrStartRegistry } from '../../deploy/local/infrastructure.ts'
+import { findOrStartRegistry } from '../../deploy/tools/local/infrastructure.ts'
 import { runAudienceScenario } from './audience-run.ts'
 import { circumstances } from './circumstances.ts'
 import { type PublishedRow, publish, published } from './publication.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Cluster, startCluster } from '../../deploy/local/cluster.ts'
+import { type Cluster, startCluster } from '../../deploy/tools/local/cluster.ts'
 import { type Pipeline, startPipeline } from '../support/pipeline.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import type { Chance } from './chance.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { createAdminClient, until } from '../support/kafka-admin.ts'

@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { HttpEndpoint } from '../support/http-endpoint.ts'

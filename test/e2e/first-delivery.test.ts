@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { freePorts } from '../../deploy/local/ports.ts'
+import { freePorts } from '../../deploy/tools/local/ports.ts'
 
 /* docs/tutorial/first-delivery.md, command by command. Only ports, the topics' prefix and the waits between tries are others. */
 
@@ -50,7 +50,7 @@ afterAll(async () => {
 function adapted(command: string): string {
   const node = `'${process.execPath}'`
   return command
-    .replace(/^make dev$/, `exec ${node} deploy/local/dev.ts`)
+    .replace(/^make dev$/, `exec ${node} deploy/tools/local/dev.ts`)
     .replace(/^npx hookline sink/, `exec ${node} bin/hookline.js sink --listen 127.0.0.1:${ports.sink}`)
     .replaceAll('npx hookline', `${node} bin/hookline.js`)
     .replace('deploy/local/hookline.yaml', `'${join(directory, 'hookline.yaml')}'`)

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { Kafka, logLevel } from 'kafkajs'
-import { freePorts, isFree } from '../../deploy/local/ports.ts'
+import { freePorts, isFree } from '../../deploy/tools/local/ports.ts'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'
 import { createReader } from '../../src/adapters/kafka/reader.ts'
 import { silent } from '../support/silent-logger.ts'
 
 // What `make dev` runs, without make's installing.
-const dev = resolve(import.meta.dirname, '../../deploy/local/dev.ts')
+const dev = resolve(import.meta.dirname, '../../deploy/tools/local/dev.ts')
 
 let dir: string
 let firstPort: number

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { AudienceReceiver } from '../support/audience-receiver.ts'
 import { runCommand } from '../support/command-io.ts'
 import { until } from '../support/kafka-admin.ts'

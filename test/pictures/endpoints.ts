@@ -1,4 +1,4 @@
-import { freePorts } from '../../deploy/local/ports.ts'
+import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { createSink, type Sink, type SinkOptions } from '../../src/adapters/http/sink.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { selfSigned } from '../support/certificates.ts'

@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import { scrapeEverySeconds } from './prometheus.ts'
 import { type Server, startServer } from './server.ts'
 
-const dashboards = join(import.meta.dirname, '../../deploy/grafana')
+const dashboards = join(import.meta.dirname, '../../deploy/helm/hookline/files/dashboards')
 
 /** A real Grafana with the dashboards as they are delivered; whoever reaches it may look. */
 export interface Grafana extends Server {

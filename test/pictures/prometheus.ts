@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { findPrometheus } from '../../deploy/local/prometheus.ts'
+import { findPrometheus } from '../../deploy/tools/local/prometheus.ts'
 import { type Server, startServer } from './server.ts'
 
 /** Seconds between two scrapes, and between two evaluations of the rules. */
@@ -26,7 +26,7 @@ export async function startPrometheus(): Promise<Prometheus> {
       stringify({
         global: { scrape_interval: every, evaluation_interval: every },
         rule_files: ['recording', 'alerts'].map(name =>
-          join(import.meta.dirname, `../../deploy/prometheus/${name}.yaml`),
+          join(import.meta.dirname, `../../deploy/helm/hookline/files/rules/${name}.yaml`),
         ),
         scrape_configs: [{ job_name: 'hookline', file_sd_configs: [{ files: [targets], refresh_interval: '1s' }] }],
       }),

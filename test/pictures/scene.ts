@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { RunningService } from '../../deploy/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { type Pipeline, startPipeline, trackEvents } from '../support/pipeline.ts'
 import { type Customer, customerIds, type Endpoints, startEndpoints } from './endpoints.ts'
 

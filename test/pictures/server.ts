@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startGuarded, tailOf } from '../../deploy/local/guarded-process.ts'
-import { freePorts } from '../../deploy/local/ports.ts'
+import { startGuarded, tailOf } from '../../deploy/tools/local/guarded-process.ts'
+import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { until } from '../support/kafka-admin.ts'
 
 /** A program that others made and that answers over HTTP, on a port of 127.0.0.1 of its own. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RunningService } from '../../deploy/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { AudienceReceiver } from './audience-receiver.ts'
 import { audience } from './partition-harness.ts'
 import { type Pipeline, startPipeline } from './pipeline.ts'

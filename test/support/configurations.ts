@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { keysAt } from '../../src/core/settings/json-schema.ts'
 import { createAuthority } from './certificates.ts'
 import { configFolder } from './config-folder.ts'
@@ -23,7 +23,7 @@ export const configurations: Readonly<Record<string, string>> = {
   environment: accepted('environment.yaml'),
   development: read('deploy/local/hookline.yaml'),
   compose: read('deploy/compose/hookline/hookline.yaml'),
-  kubernetes: parse(read('deploy/kubernetes/config.yaml')).data['hookline.yaml'],
+  kubernetes: stringify(parse(read('deploy/helm/hookline/values.yaml')).config),
 }
 
 const required = {

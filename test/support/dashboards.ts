@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const folder = join(import.meta.dirname, '../../deploy/grafana')
+const folder = join(import.meta.dirname, '../../deploy/helm/hookline/files/dashboards')
 
 /** What we look at in Grafana's model of a panel. */
 export interface PanelJson {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { RunningService } from '../../deploy/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
 import type { OutgoingRecord } from '../../src/core/ports.ts'
 import { DeliveriesSeen } from './deliveries-seen.ts'

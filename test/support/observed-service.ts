@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePorts } from '../../deploy/local/ports.ts'
+import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { selfSigned } from './certificates.ts'
 import { Ledger } from './ledger.ts'
 import { startPipeline, trackEvents } from './pipeline.ts'

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
-export const rulesDirectory = join(import.meta.dirname, '../../deploy/prometheus')
+const deploy = join(import.meta.dirname, '../../deploy')
+export const rulesDirectory = join(deploy, 'helm/hookline/files/rules')
+/** Where promtool's tests of them are, one file for each alert. */
+export const ruleTestsDirectory = join(deploy, 'tools/rules')
 
 /** A rule as its file has it, with the group that it stands in. */
 export interface Rule {
@@ -20,7 +23,7 @@ export interface Rule {
 export const recordings = rulesIn('recording.yaml')
 export const alerts = rulesIn('alerts.yaml')
 /** The names of the alerts that have a file of tests. */
-export const testedAlerts = readdirSync(join(rulesDirectory, 'tests')).map(file => file.replace(/\.yaml$/, ''))
+export const testedAlerts = readdirSync(ruleTestsDirectory).map(file => file.replace(/\.yaml$/, ''))
 
 export const nameOf = ({ record, alert }: Rule): string => record ?? alert ?? ''
 

@@ -1,4 +1,4 @@
-import { findOrStartInfrastructure } from '../../deploy/local/infrastructure.ts'
+import { findOrStartInfrastructure } from '../../deploy/tools/local/infrastructure.ts'
 
 /** Where the setup leaves what the teardown has to do: jest loads the two apart. */
 export const held = globalThis as typeof globalThis & { stopInfrastructure?: () => Promise<void> }

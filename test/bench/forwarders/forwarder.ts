@@ -1,6 +1,6 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startGuarded, tailOf } from '../../../deploy/local/guarded-process.ts'
+import { startGuarded, tailOf } from '../../../deploy/tools/local/guarded-process.ts'
 import type { Installation } from '../installation.ts'
 import { pinned } from '../pinning.ts'
 import type { Stage } from '../stage.ts'

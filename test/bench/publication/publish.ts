@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { capacityBlocks } from '../../../deploy/capacity/page.ts'
+import { capacityBlocks } from '../../../deploy/tools/capacity/page.ts'
 import { rowNames } from '../options.ts'
 import { type Entry, replaced } from './entries.ts'
 import { headlines } from './headlines.ts'

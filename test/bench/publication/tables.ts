@@ -1,4 +1,4 @@
-import { code, table } from '../../../deploy/reference/markdown.ts'
+import { code, table } from '../../../deploy/tools/reference/markdown.ts'
 import type { Verdict } from '../bars.ts'
 import { bound, shown } from '../report.ts'
 import { type Circumstances, type Entry, neverPublished, type Value } from './entries.ts'

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { freePorts } from '../../../deploy/local/ports.ts'
+import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { bars, type Finding } from '../bars.ts'
 import { type Endpoint, startEndpoint } from '../clients/endpoint.ts'
 import type { ClientName, Order, Result, Work } from '../clients/work.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { freePorts } from '../../../deploy/local/ports.ts'
+import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { type EventsPlace, newEventsPlace } from '../../support/events-place.ts'
 import { type Consumer, installPacked } from '../../support/packed-library.ts'
 

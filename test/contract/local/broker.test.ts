@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { Kafka, logLevel } from 'kafkajs'
-import { type Broker, startBroker } from '../../../deploy/local/broker.ts'
-import { clusterMetadata } from '../../../deploy/local/metadata-probe.ts'
-import { freePorts } from '../../../deploy/local/ports.ts'
+import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
+import { clusterMetadata } from '../../../deploy/tools/local/metadata-probe.ts'
+import { freePorts } from '../../../deploy/tools/local/ports.ts'
 
 const kafka = (address: string): Kafka => new Kafka({ brokers: [address], logLevel: logLevel.NOTHING })
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from '@jest/globals'
-import { isAlive } from '../../../deploy/local/user-cache.ts'
+import { isAlive } from '../../../deploy/tools/local/user-cache.ts'
 
-const local = resolve(import.meta.dirname, '../../../deploy/local')
+const local = resolve(import.meta.dirname, '../../../deploy/tools/local')
 
 /** Starts a process that sleeps, tells its id and sleeps too. */
 const parent = (throwAwayDir: string): string => `

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { freePorts } from '../../../deploy/local/ports.ts'
-import { type Registry, startRegistry } from '../../../deploy/local/registry.ts'
+import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { type Registry, startRegistry } from '../../../deploy/tools/local/registry.ts'
 
 const subject = 'hookline.test-value'
 const schema = (fields: readonly object[]) => ({

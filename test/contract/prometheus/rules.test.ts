@@ -4,9 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { stringify } from 'yaml'
-import { findPrometheus } from '../../../deploy/local/prometheus.ts'
+import { findPrometheus } from '../../../deploy/tools/local/prometheus.ts'
 import { createMetrics } from '../../../src/adapters/metrics.ts'
-import { alerts, nameOf, neededBy, type Rule, recordings, rulesDirectory } from '../../support/prometheus-rules.ts'
+import {
+  alerts,
+  nameOf,
+  neededBy,
+  type Rule,
+  recordings,
+  rulesDirectory,
+  ruleTestsDirectory,
+} from '../../support/prometheus-rules.ts'
 import { type Mutant, mutantsOf } from '../../support/rule-mutants.ts'
 
 const { promtool } = await findPrometheus()
@@ -27,7 +35,7 @@ function run(args: readonly string[], input = ''): Promise<{ code: number; text:
   })
 }
 
-const testFileOf = (alert: string): string => join(rulesDirectory, 'tests', `${alert}.yaml`)
+const testFileOf = (alert: string): string => join(ruleTestsDirectory, `${alert}.yaml`)
 const ruleFiles = ['recording.yaml', 'alerts.yaml'].map(file => join(rulesDirectory, file))
 
 /** Runs the tests of one alert against these rules and no others. */

@@ -1,4 +1,4 @@
-import type { RunningService } from '../../../deploy/local/service-process.ts'
+import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
 import { until } from '../../support/kafka-admin.ts'
 import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'

@@ -1,4 +1,4 @@
-import type { RunningService } from '../../../deploy/local/service-process.ts'
+import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { until } from '../../support/kafka-admin.ts'
 import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
 import { type Load, startLoad } from '../../support/load.ts'

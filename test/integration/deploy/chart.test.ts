@@ -1,30 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { chartFiles, manifestFiles } from '../../../deploy/helm/generated.ts'
-import type { Manifest } from '../../../deploy/helm/render.ts'
+import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 import { policies } from '../../support/manifests/policies.ts'
-import { everything, helm, rendered, switches } from '../../support/manifests/renderings.ts'
+import { everything, rendered, switches } from '../../support/manifests/renderings.ts'
 import { at } from '../../support/manifests/spoilt.ts'
 import { problemsOf } from '../../support/manifests/strict.ts'
-
-const checkout = resolve(import.meta.dirname, '../../..')
-const committed = (path: string): string => readFileSync(join(checkout, path), 'utf8')
-
-describe('what is committed', () => {
-  it('the chart carries only what npm run generate puts into it', () => {
-    const files = readdirSync(join(checkout, 'deploy/helm/hookline/files'), { recursive: true, encoding: 'utf8' })
-    const carried = files.filter(name => name.includes('.')).map(name => `deploy/helm/hookline/files/${name}`)
-    expect(carried.filter(path => !chartFiles().has(path))).toEqual([])
-  })
-
-  it('deploy/kubernetes is the chart with its default values (after a change: npm run manifests)', async () => {
-    const made = await manifestFiles(helm)
-    const names = readdirSync(join(checkout, 'deploy/kubernetes')).map(name => `deploy/kubernetes/${name}`)
-    expect(names.sort()).toEqual([...made.keys()].sort())
-    for (const [path, text] of made) expect(committed(path)).toBe(text)
-  })
-})
 
 describe.each([...Object.entries(switches), ['everything at once', everything] as const])(
   'rendered with %s',

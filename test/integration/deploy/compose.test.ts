@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import ajv from 'ajv/dist/2019.js'
 import { parse } from 'yaml'
-import { findPrometheus } from '../../../deploy/local/prometheus.ts'
+import { findPrometheus } from '../../../deploy/tools/local/prometheus.ts'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
 import { serviceNames } from '../../../src/core/services.ts'
 import { defaultListen } from '../../../src/core/settings/listeners.ts'
@@ -126,7 +126,7 @@ describe('what it mounts', () => {
     try {
       const text = read('compose/prometheus.yaml')
       const file = join(directory, 'prometheus.yaml')
-      writeFileSync(file, text.replace('/etc/prometheus/rules', join(deploy, 'prometheus')))
+      writeFileSync(file, text.replace('/etc/prometheus/rules', join(deploy, 'helm/hookline/files/rules')))
       const { stdout } = await run(promtool, ['check', 'config', file])
       expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
       const targets = parse(text).scrape_configs.flatMap((job: { static_configs: { targets: string[] }[] }) =>

@@ -35,7 +35,7 @@ describe.each(pages)('docs/how-to/%s.md', (_, text) => {
     expect(files.filter(path => !existsSync(join(checkout, path)) && !path.startsWith('deploy/hookline-'))).toEqual([])
     const metrics = found(read('schemas/metrics.yaml'), /^ +- name: (\w+)$/gm)
     expect(found(text, /`(hookline_\w+)`/g).filter(name => !metrics.includes(name))).toEqual([])
-    const alerts = found(read('deploy/prometheus/alerts.yaml'), /alert: (\w+)/g)
+    const alerts = found(read('deploy/helm/hookline/files/rules/alerts.yaml'), /alert: (\w+)/g)
     expect(found(text, /`(Hookline\w+)`/g).filter(name => !alerts.includes(name))).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../../deploy/helm/render.ts'
+import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 import type { Policy } from './policy.ts'
 import { deploymentsIn, isWorkload, matches, ofKind, portNames, type Workload } from './workloads.ts'
 

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../../deploy/helm/render.ts'
+import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 
 export interface Policy {
   readonly name: string

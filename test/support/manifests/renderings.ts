@@ -1,5 +1,5 @@
-import { findOrBuildHelm } from '../../../deploy/helm/helm.ts'
-import { type Manifest, render } from '../../../deploy/helm/render.ts'
+import { findOrBuildHelm } from '../../../deploy/tools/chart/helm.ts'
+import { type Manifest, render } from '../../../deploy/tools/chart/render.ts'
 
 /* Found, or built the first time: that takes longer than a test may, and only that is worth a line. */
 export const helm = await findOrBuildHelm(

@@ -12,7 +12,7 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBu
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
 import { Service } from 'kubernetes-models/v1/Service'
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
-import type { Manifest } from '../../../deploy/helm/render.ts'
+import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 
 /** The schemas of Kubernetes 1.36, and of the operators' own resources. */
 const models = [

@@ -3,8 +3,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { findOrBuildHelm, helmVersion, isRecent } from '../../../deploy/helm/helm.ts'
-import { manifestsOf } from '../../../deploy/helm/render.ts'
+import { findOrBuildHelm, helmVersion, isRecent } from '../../../deploy/tools/chart/helm.ts'
+import { manifestsOf } from '../../../deploy/tools/chart/render.ts'
 
 let directory: string
 beforeEach(async () => {

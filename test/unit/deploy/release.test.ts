@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { parseChangesetFile } from '@changesets/parse'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
-import { NotReleasable, released } from '../../../deploy/release/release.ts'
+import { NotReleasable, released } from '../../../deploy/tools/release/release.ts'
 import { checkout } from '../../support/pages.ts'
 
 const execute = promisify(execFile)
@@ -65,12 +65,12 @@ describe('npm run release', () => {
   let folder: string
   const places = ['package.json', 'CHANGELOG.md', ...Object.keys(released)]
   // What these make is tried where they are; here, that they are run once the version is there.
-  const scripts = { ...manifest.scripts, generate: 'cp package.json generated', manifests: 'cp generated manifests' }
+  const scripts = { ...manifest.scripts, generate: 'cp package.json generated' }
   const texts = () => Promise.all(places.map(path => read(path, folder)))
   const release = () => execute('npm', ['run', '--silent', 'release'], { cwd: folder })
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hookline-release-'))
-    for (const path of [...places, '.changeset/config.json', 'deploy/release']) {
+    for (const path of [...places, '.changeset/config.json', 'deploy/tools/release']) {
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await cp(join(checkout, path), join(folder, path), { recursive: true })
     }
@@ -100,7 +100,7 @@ describe('npm run release', () => {
   })
 
   it('then makes what is made from it', async () => {
-    expect(JSON.parse(await read('manifests', folder))).toMatchObject({ version: '9.9.0' })
+    expect(JSON.parse(await read('generated', folder))).toMatchObject({ version: '9.9.0' })
   })
 
   it('gives every other place the same version, and changes nothing else there', async () => {

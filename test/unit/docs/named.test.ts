@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Command } from 'commander'
 import { parse } from 'yaml'
-import { subjects } from '../../../deploy/metrics/subjects.ts'
-import { loadedCommands } from '../../../deploy/reference/commands.ts'
+import { subjects } from '../../../deploy/tools/metrics/subjects.ts'
+import { loadedCommands } from '../../../deploy/tools/reference/commands.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
 import { allPages, blocksOf, checkout, codeSpansOf, type Page } from '../../support/pages.ts'
 import { commandsIn } from '../../support/shell-words.ts'
@@ -95,7 +95,7 @@ describe('make', () => {
   const makefile = read('Makefile')
   const targets = [...makefile.matchAll(/^([a-z-]+):.*##/gm)].map(([, target]) => target)
   /** Read by make, or by the programs that it starts. */
-  const readers = ['Makefile', 'test/bench/options.ts', 'test/chaos/main.ts', 'deploy/local/infrastructure.ts']
+  const readers = ['Makefile', 'test/bench/options.ts', 'test/chaos/main.ts', 'deploy/tools/local/infrastructure.ts']
     .map(read)
     .join('\n')
 
@@ -152,7 +152,9 @@ describe('configuration keys', () => {
 
 describe('metrics and alerts', () => {
   const metrics = new Map(subjects.flatMap(subject => subject.metrics).map(metric => [metric.name, metric]))
-  const alerts = [...read('deploy/prometheus/alerts.yaml').matchAll(/alert: (\w+)/g)].map(([, name]) => name)
+  const alerts = [...read('deploy/helm/hookline/files/rules/alerts.yaml').matchAll(/alert: (\w+)/g)].map(
+    ([, name]) => name,
+  )
   const named = /\b(hookline_[a-z0-9_]+)(?:\{([^}`]*)\})?/g
 
   /** What is wrong with a metric as it is named, with or without labels. */

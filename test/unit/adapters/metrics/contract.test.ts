@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { subjects } from '../../../../deploy/metrics/subjects.ts'
+import { subjects } from '../../../../deploy/tools/metrics/subjects.ts'
 import { createMetrics } from '../../../../src/adapters/metrics.ts'
 import { metricSpecs } from '../../../../src/core/metrics.ts'
 import { contractMetrics } from '../../../support/metrics-contract.ts'

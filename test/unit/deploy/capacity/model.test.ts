@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { commandHelp, loadOptions, readLoad } from '../../../../deploy/capacity/arguments.ts'
-import { type Coefficients, coefficientsFrom, deliveryMicros } from '../../../../deploy/capacity/coefficients.ts'
-import { type Load, type Plan, planFor, usualChoices } from '../../../../deploy/capacity/model.ts'
-import { capacityBlocks } from '../../../../deploy/capacity/page.ts'
+import { commandHelp, loadOptions, readLoad } from '../../../../deploy/tools/capacity/arguments.ts'
+import { type Coefficients, coefficientsFrom, deliveryMicros } from '../../../../deploy/tools/capacity/coefficients.ts'
+import { type Load, type Plan, planFor, usualChoices } from '../../../../deploy/tools/capacity/model.ts'
+import { capacityBlocks } from '../../../../deploy/tools/capacity/page.ts'
 import type { Entry, Value } from '../../../bench/publication/entries.ts'
 
 const coefficients: Coefficients = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Course, courseOf, type Outage } from '../../../../deploy/capacity/outage.ts'
+import { type Course, courseOf, type Outage } from '../../../../deploy/tools/capacity/outage.ts'
 
 const window = { windowHours: 4 }
 const minutes = (count: number): number => count / 60

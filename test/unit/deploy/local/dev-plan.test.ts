@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { callerDirectory, planDev } from '../../../../deploy/local/dev-plan.ts'
+import { callerDirectory, planDev } from '../../../../deploy/tools/local/dev-plan.ts'
 import type { Settings } from '../../../../src/core/settings.ts'
 import { Secret } from '../../../../src/core/units.ts'
 

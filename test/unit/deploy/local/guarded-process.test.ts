@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { startGuarded, tailOf } from '../../../../deploy/local/guarded-process.ts'
+import { startGuarded, tailOf } from '../../../../deploy/tools/local/guarded-process.ts'
 
 let dir: string
 let log: string

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { findOrStartKafka, findOrStartRegistry } from '../../../../deploy/local/infrastructure.ts'
+import { findOrStartKafka, findOrStartRegistry } from '../../../../deploy/tools/local/infrastructure.ts'
 
 const silent = (): void => {}
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { findPrometheus } from '../../../../deploy/local/prometheus.ts'
+import { findPrometheus } from '../../../../deploy/tools/local/prometheus.ts'
 
 const quiet = (): void => {}
 

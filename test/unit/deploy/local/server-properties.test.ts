@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { asEnvironment, metaProperties, newId, serverProperties } from '../../../../deploy/local/server-properties.ts'
+import {
+  asEnvironment,
+  metaProperties,
+  newId,
+  serverProperties,
+} from '../../../../deploy/tools/local/server-properties.ts'
 
 const parsed = (text: string): Record<string, string> =>
   Object.fromEntries(

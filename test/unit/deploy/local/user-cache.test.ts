@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { cacheDirectory, makeOnce, withLock } from '../../../../deploy/local/user-cache.ts'
+import { cacheDirectory, makeOnce, withLock } from '../../../../deploy/tools/local/user-cache.ts'
 
 /** Above what any system hands out. */
 const noSuchPid = 2 ** 30

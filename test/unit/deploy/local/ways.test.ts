@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { firstOpenWay, NothingAvailable, type Way } from '../../../../deploy/local/ways.ts'
+import { firstOpenWay, NothingAvailable, type Way } from '../../../../deploy/tools/local/ways.ts'
 
 const open = (name: string): Way<string> => ({ name, attempt: async () => ({ kind: 'got', it: name }) })
 const closed = (name: string, why: string, remedy = 'Get one'): Way<string> => ({

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { parseAllDocuments } from 'yaml'
+import { kubernetesVersion } from './helm.ts'
+
+const run = promisify(execFile)
+export const chart = join(import.meta.dirname, '../../helm/hookline')
+
+/** One object of Kubernetes, as it is written. */
+export interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly [key: string]: unknown }
+  readonly [key: string]: unknown
+}
+
+/** Every object that the chart makes of these values. @throws with Helm's own words */
+export async function render(helm: string, values: object = {}): Promise<readonly Manifest[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'hookline-chart-'))
+  try {
+    const file = join(directory, 'values.json')
+    await writeFile(file, JSON.stringify(values))
+    const where = ['--namespace', 'hookline', '--kube-version', kubernetesVersion, '--values', file]
+    return manifestsOf(await helmTemplate(helm, where))
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+async function helmTemplate(helm: string, where: readonly string[]): Promise<string> {
+  try {
+    const { stdout } = await run(helm, ['template', 'hookline', chart, ...where], { maxBuffer: 64 * 1_048_576 })
+    return stdout
+  } catch (cause) {
+    throw new Error((cause as { stderr?: string }).stderr || String(cause))
+  }
+}
+
+/** The objects of a YAML text. @throws when it is not YAML or has a key twice. */
+export const manifestsOf = (text: string): Manifest[] =>
+  parseAllDocuments(text).flatMap(document => {
+    const [error] = document.errors
+    if (error !== undefined) throw error
+    const object: unknown = document.toJS()
+    return object === null ? [] : [object as Manifest]
+  })

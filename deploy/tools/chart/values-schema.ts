@@ -1,0 +1,154 @@
+import { serviceNames } from '../../../src/core/services.ts'
+import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+const text: Schema = { type: 'string' }
+const name: Schema = { type: 'string', pattern: '^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?$' }
+const flag: Schema = { type: 'boolean' }
+const wholeFrom = (minimum: number): Schema => ({ type: 'integer', minimum })
+const oneOf = (...values: readonly string[]): Schema => ({ enum: values })
+const list = (items: Schema): Schema => ({ type: 'array', items })
+const texts: Schema = { type: 'object', additionalProperties: text }
+/** Something of Kubernetes' own; its form is checked when it is applied. */
+const anyObject: Schema = { type: 'object' }
+const closedObject = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})
+const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
+const ports = list(port)
+const quantities: Schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }
+/** What runs without them is evicted first, or takes from the others. */
+const resources = closedObject(
+  { requests: { ...quantities, required: ['cpu', 'memory'] }, limits: { ...quantities, required: ['memory'] } },
+  ['requests', 'limits'],
+)
+
+const service = (more: Readonly<Record<string, Schema>> = {}): Schema =>
+  closedObject({ enabled: flag, replicas: wholeFrom(1), resources, ...more }, ['enabled', 'replicas', 'resources'])
+
+const autoscaling = closedObject({
+  enabled: flag,
+  minReplicas: wholeFrom(1),
+  maxReplicas: wholeFrom(1),
+  targetCpuPercent: { type: 'integer', minimum: 1, maximum: 100 },
+})
+
+const properties: Readonly<Record<string, Schema>> = {
+  image: closedObject({
+    repository: { type: 'string', minLength: 1 },
+    tag: { type: 'string', not: { const: 'latest' } },
+    digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+    pullPolicy: oneOf('IfNotPresent', 'Always', 'Never'),
+  }),
+  imagePullSecrets: list(closedObject({ name }, ['name'])),
+  nameOverride: name,
+  fullnameOverride: name,
+  secret: closedObject({ name: { ...name, minLength: 1 } }, ['name']),
+  services: closedObject(
+    Object.fromEntries(serviceNames.map(each => [each, service(each === 'collector' ? { autoscaling } : {})])),
+    serviceNames,
+  ),
+  heapPercent: { type: 'integer', minimum: 20, maximum: 80 },
+  // What a drain takes at most, and the collector's wait before it.
+  terminationGracePeriodSeconds: wholeFrom(30),
+  minReadySeconds: wholeFrom(0),
+  podAnnotations: texts,
+  podLabels: texts,
+  nodeSelector: texts,
+  tolerations: list(anyObject),
+  priorityClassName: name,
+  extraEnv: list(closedObject({ name: text, value: text }, ['name', 'value'])),
+  extraVolumes: list(anyObject),
+  extraVolumeMounts: list(anyObject),
+  serviceAccount: closedObject({ create: flag, name, annotations: texts }),
+  service: closedObject({ type: oneOf('ClusterIP', 'LoadBalancer', 'NodePort'), port, annotations: texts }),
+  prepare: closedObject({ enabled: flag, resources }),
+  podDisruptionBudget: closedObject({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
+  keda: closedObject({
+    enabled: flag,
+    minReplicas: wholeFrom(1),
+    maxReplicas: wholeFrom(0),
+    lagThreshold: wholeFrom(1),
+    authenticationRef: closedObject({ name, kind: oneOf('TriggerAuthentication', 'ClusterTriggerAuthentication') }),
+    sasl: oneOf('', 'plaintext', 'scram_sha256', 'scram_sha512'),
+    tls: flag,
+  }),
+  prometheusOperator: closedObject({
+    podMonitor: closedObject({ enabled: flag, interval: text, labels: texts, nativeHistograms: flag }),
+    rules: closedObject({ enabled: flag, labels: texts, runbooksAt: text }),
+  }),
+  grafana: closedObject({ dashboards: closedObject({ enabled: flag, labels: texts }) }),
+  strimzi: closedObject({
+    cluster: name,
+    namespace: name,
+    topics: closedObject({ enabled: flag }),
+    user: closedObject({ enabled: flag }),
+  }),
+  externalSecrets: closedObject({
+    enabled: flag,
+    store: closedObject({ name, kind: oneOf('SecretStore', 'ClusterSecretStore') }),
+    key: text,
+    refreshInterval: text,
+  }),
+  networkPolicy: closedObject({
+    enabled: flag,
+    collectorFrom: list(anyObject),
+    operatorFrom: list(anyObject),
+    metricsFrom: list(anyObject),
+    kafka: closedObject({ to: list(anyObject), ports }),
+    registry: closedObject({ to: list(anyObject), ports }),
+    webhookPorts: ports,
+    extraEgress: list(anyObject),
+  }),
+  // Helm's own, for charts that have this one as a part.
+  global: anyObject,
+}
+
+interface ConfigurationSchema {
+  readonly $defs: Schema
+  readonly properties: Readonly<Record<string, Schema>>
+  readonly [keyword: string]: unknown
+}
+
+/** Helm's regular expressions know no look-ahead: what must not stand at the beginning is said apart. */
+function withoutLookAhead(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutLookAhead)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutLookAhead(value)]))
+  const [, forbidden, rest] =
+    /^\^\(\?!([^)]*)\)(.*)$/s.exec(typeof inner['pattern'] === 'string' ? inner['pattern'] : '') ?? []
+  return forbidden === undefined ? inner : { ...inner, pattern: `^${rest}`, not: { pattern: `^${forbidden}` } }
+}
+
+/** The JSON Schema of the chart's values: `config` is held against the schema of the configuration itself. */
+export function valuesSchema(): object {
+  const {
+    $schema,
+    $defs,
+    title,
+    properties: keys,
+    ...config
+  } = withoutLookAhead(configurationJsonSchema()) as ConfigurationSchema
+  // Where processes listen is the chart's affair: probes, Service and policies name the ports.
+  const withoutListen = ({ properties: own, ...rest }: Schema): Schema => {
+    const { listen, ...others } = own as Record<string, Schema>
+    return { ...rest, properties: others }
+  }
+  const { collector = {}, ops = {} } = keys
+  const inChart = { ...keys, collector: withoutListen(collector), ops: withoutListen(ops) }
+  return {
+    $schema,
+    title: 'Values of the chart hookline',
+    ...closedObject({ ...properties, config: { ...config, properties: inChart } }, [
+      'image',
+      'config',
+      'services',
+      'secret',
+    ]),
+    $defs,
+  }
+}

@@ -1,0 +1,14 @@
+import { jsonText } from '../layout.ts'
+import { type Dashboard, dashboardJson } from './dashboard.ts'
+import { destinations } from './destinations.ts'
+import { kafka } from './kafka.ts'
+import { overview } from './overview.ts'
+import { runtime } from './runtime.ts'
+
+export const dashboards: readonly Dashboard[] = [overview, destinations, kafka, runtime]
+
+/** Path in the repository → JSON, as Grafana imports it. */
+export const dashboardFiles = (): ReadonlyMap<string, string> =>
+  new Map(
+    dashboards.map(each => [`deploy/helm/hookline/files/dashboards/${each.uid}.json`, jsonText(dashboardJson(each))]),
+  )

@@ -1,0 +1,26 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { generatedFiles } from './generated.ts'
+
+// `npm run generate` writes the files that are made from the code.
+// `npm run check:generated` (--check) writes nothing: it names each file that has to be made again.
+
+const root = join(import.meta.dirname, '../..')
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+
+const stale: string[] = []
+for (const [path, text] of await generatedFiles()) {
+  const file = join(root, path)
+  const committed = await readFile(file, 'utf8').catch(() => undefined)
+  if (committed === text) continue
+  stale.push(path)
+  if (values.check) continue
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+}
+for (const path of stale) process.stdout.write(`${values.check ? 'stale: ' : ''}${path}\n`)
+if (values.check && stale.length > 0) {
+  process.stderr.write('These files differ from what the code makes. Run: npm run generate\n')
+  process.exitCode = 1
+}

@@ -1,0 +1,29 @@
+import { openApiDocument } from '../../src/adapters/http/openapi.ts'
+import { operatorDocument } from '../../src/adapters/http/openapi-operator-paths.ts'
+import { configurationJsonSchema } from '../../src/core/settings/json-schema.ts'
+import { asyncApiText } from './asyncapi/document.ts'
+import { chartFiles } from './chart/files.ts'
+import { dashboardFiles } from './dashboards/all.ts'
+import { jsonText } from './layout.ts'
+import { contractText } from './metrics/contract.ts'
+import { referenceText } from './metrics/reference.ts'
+import { commandsText } from './reference/commands.ts'
+import { configurationText } from './reference/configuration.ts'
+import { errorsText } from './reference/errors.ts'
+
+/** The committed files that are made from the code: path in the repository → text. */
+export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
+  return new Map([
+    ['schemas/asyncapi.yaml', asyncApiText()],
+    ['schemas/config.schema.json', jsonText(configurationJsonSchema())],
+    ['schemas/metrics.yaml', contractText()],
+    ['schemas/openapi.json', jsonText(openApiDocument())],
+    ['schemas/openapi-operator.json', jsonText(operatorDocument())],
+    ['docs/reference/commands.md', await commandsText()],
+    ['docs/reference/configuration.md', configurationText()],
+    ['docs/reference/errors.md', errorsText()],
+    ['docs/reference/metrics.md', referenceText()],
+    ...chartFiles(),
+    ...dashboardFiles(),
+  ])
+}

@@ -1,0 +1,114 @@
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
+import { callerDirectory, type DevPlan, planDev } from './dev-plan.ts'
+import { type GuardedProcess, startGuarded } from './guarded-process.ts'
+import { findOrStartInfrastructure, type Infrastructure } from './infrastructure.ts'
+
+// `make dev`: Kafka and a registry where the configuration says, topics, schemas, then all services in the foreground.
+
+const project = resolve(import.meta.dirname, '../../..')
+/** The services drain what is in flight before they end. */
+const servicePatienceMs = 30_000
+/** A first start downloads for longer than anybody waits after ctrl-C. What we leave then, the guards end. */
+const startPatienceMs = 10_000
+
+/** What runs, in the order in which it came up; it is stopped in reverse. */
+const running: { stop(): Promise<void> }[] = []
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
+
+async function main(): Promise<number> {
+  process.chdir(callerDirectory(process.env, process.cwd()))
+  const config = process.env['CONFIG'] || join(project, 'deploy/local/hookline.yaml')
+  const loaded = await loadConfigFile(config, process.env)
+  if (loaded.kind === 'refused') return refuse(loaded.problems.map(formatProblem))
+  const planned = planDev(loaded.settings, process.env)
+  if (planned.kind === 'refused') return refuse(planned.problems.map(problem => `${config}: ${problem}`))
+
+  // Guarded processes do not keep us alive by themselves.
+  const awake = setInterval(() => {}, 2 ** 30)
+  const interrupt = interruption()
+  const patience = aborted(interrupt).then(() => delay(startPatienceMs, undefined, { ref: false }))
+  try {
+    const end = await Promise.race([runUntilSomethingEnds(config, planned.plan, interrupt), patience])
+    if (end !== undefined) say(`make dev: ${end}`)
+    return end === undefined ? 0 : 1
+  } finally {
+    for (let part = running.pop(); part !== undefined; part = running.pop()) await part.stop()
+    clearInterval(awake)
+  }
+}
+
+function refuse(lines: readonly string[]): number {
+  for (const line of lines) say(line)
+  return 2
+}
+
+/** Resolves with what ended that should not have; undefined once the interruption comes. */
+async function runUntilSomethingEnds(
+  config: string,
+  plan: DevPlan,
+  interrupt: AbortSignal,
+): Promise<string | undefined> {
+  const { kafka, registry } = up(await infrastructure(plan))
+  if (interrupt.aborted) return undefined
+  const env = { ...process.env, KAFKA_BROKERS: kafka.brokers.join(','), SCHEMA_REGISTRY_URL: registry.url }
+  const hookline = (words: string, output: 'shared' | 'stderr'): GuardedProcess => {
+    const args = [join(project, 'bin/hookline.js'), ...words.split(' '), '--config', config]
+    const child = startGuarded({ command: process.execPath, args, env, output })
+    up({ stop: () => child.stop(servicePatienceMs) })
+    return child
+  }
+  const apply = plan.replicationFactor === undefined ? 'topics apply' : 'topics apply --replication-factor 1'
+  const preparations = [apply, 'schemas register'].map(words => ({ words, child: hookline(words, 'stderr') }))
+  for (const { words, child } of preparations) {
+    const end = await Promise.race([child.ended, aborted(interrupt)])
+    if (end === undefined) return undefined
+    if (end !== 'exit code 0') return `hookline ${words} ended with ${end}`
+  }
+  const services = hookline('run', 'shared')
+  return Promise.race([
+    services.ended.then(how => `the services ended with ${how}`),
+    kafka.ended.then(how => `Kafka ended with ${how}`),
+    registry.ended.then(how => `the schema registry ended with ${how}`),
+    aborted(interrupt),
+  ])
+}
+
+function infrastructure({ kafkaPort, registryPort }: DevPlan): Promise<Infrastructure> {
+  const dataDir = resolve(process.env['DATA_DIR'] || join(project, '.hookline'))
+  const place = (name: string, port: number | undefined) => ({ dataDir: join(dataDir, name), ...(port && { port }) })
+  return findOrStartInfrastructure({ kafka: place('kafka', kafkaPort), registry: place('registry', registryPort) })
+}
+
+function up<T extends { stop(): Promise<void> }>(part: T): T {
+  running.push(part)
+  return part
+}
+
+/** Aborted by the first signal that asks us to end; the second ends us at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(1)
+      controller.abort()
+    })
+  }
+  return controller.signal
+}
+
+const aborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise(done => {
+    if (signal.aborted) done(undefined)
+    signal.addEventListener('abort', () => done(undefined), { once: true })
+  })
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  say((error as Error).message)
+  process.exitCode = 1
+}
+process.exit()

@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { endWithUs } from './guarded-process.ts'
+
+const program = new URL('../../../bin/hookline.js', import.meta.url).pathname
+
+/** Runs one `hookline` command to its end and returns what it printed. @throws when it fails. */
+export async function hookline(config: string, words: readonly string[], env = process.env): Promise<string> {
+  const child = spawn(process.execPath, [program, ...words, '--config', config], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  let complaints = ''
+  child.stdout.on('data', (text: Buffer) => (printed += text))
+  child.stderr.on('data', (text: Buffer) => (complaints += text))
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`hookline ${words.join(' ')} ended with ${code}\n${complaints}`)
+  return printed
+}
+
+export interface RunningService {
+  readonly pid: number
+  /** What it printed when it was ready. */
+  readonly ready: string
+  /** Where the tracking API listens; undefined when no collector runs in it. */
+  readonly collector: string | undefined
+  /** Where the operator API listens; undefined when it does not. */
+  readonly operator: string | undefined
+  /** `hookline_…{labels}` → value, as of now. */
+  metrics(): Promise<ReadonlyMap<string, number>>
+  /** Status and text of a path of the operators' server. */
+  ask(path: string): Promise<{ readonly status: number; readonly text: string }>
+  /** Resolves with its exit code, whatever ends it; null: a signal. */
+  readonly exited: Promise<number | null>
+  /** SIGTERM; resolves with its exit code. */
+  stop(): Promise<number | null>
+  /** SIGKILL: a crash. */
+  kill(): Promise<void>
+}
+
+/** `hookline run` as its own process, with these words behind it; its log goes to a file. */
+export async function startService(
+  config: string,
+  logFile: string,
+  env = process.env,
+  words: readonly string[] = [],
+): Promise<RunningService> {
+  const log = openSync(logFile, 'a')
+  const child = spawn(process.execPath, [program, 'run', '--config', config, ...words], {
+    env,
+    stdio: ['ignore', 'pipe', log],
+  })
+  closeSync(log)
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  endWithUs(child.pid ?? 0, exited)
+  const ready = await Promise.race([
+    once(createInterface({ input: child.stdout as Readable }), 'line').then(([line]) => line as string),
+    exited.then(code => {
+      throw new Error(`hookline run ended with ${code} before it was ready; its log is ${logFile}`)
+    }),
+  ])
+  const placeOf = (name: string): string | undefined => new RegExp(`\\b${name}=(\\S+)`).exec(ready)?.[1]
+  const ops = placeOf('ops')
+  const ask: RunningService['ask'] = async path => {
+    const response = await fetch(ops + path)
+    return { status: response.status, text: await response.text() }
+  }
+  const end = (signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> => {
+    child.kill(signal)
+    return exited
+  }
+  return {
+    // It has printed something: so it was started.
+    pid: child.pid as number,
+    exited,
+    ready,
+    collector: placeOf('collector'),
+    operator: placeOf('operator'),
+    ask,
+    metrics: async () => parseMetrics((await ask('/metrics')).text),
+    stop: () => end('SIGTERM'),
+    kill: async () => void (await end('SIGKILL')),
+  }
+}
+
+/** `hookline_…{labels}` → value, of an exposition in the text format. */
+export function parseMetrics(text: string): ReadonlyMap<string, number> {
+  const samples = text.split('\n').filter(line => line !== '' && !line.startsWith('#'))
+  return new Map(
+    samples.map(line => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  )
+}

@@ -1,0 +1,20 @@
+/** A table; cells may hold anything but line breaks. */
+export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`
+  return [line(titles), `|${titles.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
+}
+
+/** GitHub's tables take `|` for the end of a cell, within backquotes too. */
+const cell = (text: string): string => text.replaceAll('|', '\\|')
+
+export const code = (text: string): string => `\`${text}\``
+
+/** Plain text as Markdown: what stands between `<` and `>` would be taken for HTML. */
+export const plain = (text: string): string =>
+  text
+    .split(/(`[^`]*`)/)
+    .map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '\\<') : part))
+    .join('')
+
+/** The line that says of a page that nobody edits it. */
+export const madeFrom = (source: string): string => `This page is made from ${source} (\`npm run generate\`).`
