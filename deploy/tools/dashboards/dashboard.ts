@@ -1,3 +1,4 @@
+import type { Annotation, DashboardModel, Link, PanelModel, RowModel, Variable as VariableModel } from './grafana.ts'
 import { datasource, heights, type Panel, panelJson, type Row } from './panel.ts'
 
 /** A choice at the top of a dashboard: the values of one label. */
@@ -24,7 +25,7 @@ export const installation: readonly Variable[] = [
 ]
 
 /** The dashboard in Grafana's classic model, which every version since 10 imports. */
-export function dashboardJson({ uid, title, description, variables, rows }: Dashboard): object {
+export function dashboardJson({ uid, title, description, variables, rows }: Dashboard): DashboardModel {
   return {
     uid,
     title,
@@ -45,7 +46,7 @@ export function dashboardJson({ uid, title, description, variables, rows }: Dash
 }
 
 /** The other dashboards, with what is chosen here. */
-const others = {
+const others: Link = {
   type: 'dashboards',
   title: 'Hookline',
   tooltip: 'The other dashboards',
@@ -59,7 +60,7 @@ const others = {
 }
 
 /** Marks when an alert fired. */
-const alerts = {
+const alerts: Annotation = {
   name: 'Alerts',
   datasource,
   enable: true,
@@ -68,7 +69,7 @@ const alerts = {
   titleFormat: '{{alertname}}',
 }
 
-const datasourceVariable = {
+const datasourceVariable: VariableModel = {
   name: 'datasource',
   label: 'Data source',
   type: 'datasource',
@@ -77,7 +78,7 @@ const datasourceVariable = {
   hide: 0,
 }
 
-function variableJson({ name, label, of }: Variable): object {
+function variableJson({ name, label, of }: Variable): VariableModel {
   const query = `label_values(${of}, ${name})`
   return {
     name,
@@ -98,8 +99,8 @@ function variableJson({ name, label, of }: Variable): object {
 }
 
 /** Rows one below the other, panels from left to right; those of one line are as high as its highest. */
-function panelsOf(rows: readonly Row[]): readonly object[] {
-  const panels: object[] = []
+function panelsOf(rows: readonly Row[]): readonly (PanelModel | RowModel)[] {
+  const panels: (PanelModel | RowModel)[] = []
   let y = 0
   for (const row of rows) {
     panels.push({

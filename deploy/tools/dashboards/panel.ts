@@ -1,3 +1,14 @@
+import type {
+  FieldDefaults,
+  LineStyle,
+  Override,
+  PanelModel,
+  PanelOptions,
+  Query as QueryModel,
+  Threshold,
+  Transformation,
+} from './grafana.ts'
+
 /** The units that our panels have, by Grafana's names for them. */
 export type Unit = 'short' | 's' | 'bytes' | 'percentunit' | 'cps' | 'none' | 'dateTimeFromNow'
 
@@ -49,7 +60,7 @@ interface Place {
 }
 
 /** The panel in Grafana's classic model. */
-export function panelJson(panel: Panel, id: number, place: Place): object {
+export function panelJson(panel: Panel, id: number, place: Place): PanelModel {
   const { title, description, as, width, colours = {}, values } = panel
   return {
     id,
@@ -58,32 +69,38 @@ export function panelJson(panel: Panel, id: number, place: Place): object {
     description,
     datasource,
     gridPos: { ...place, w: width },
-    targets: panel.queries.map(({ expr, legend }, index) => ({
-      refId: String.fromCharCode(65 + index),
-      datasource,
-      expr,
-      legendFormat: legend,
-      ...(as === 'lines' ? { range: true } : { instant: true, range: false }),
-      ...(as === 'table' && { format: 'table' }),
-    })),
+    targets: panel.queries.map((query, index) => targetOf(query, index, as)),
     fieldConfig: { defaults: defaultsOf(panel), overrides: Object.entries(colours).map(overrideOf) },
-    options: optionsOf(as),
+    options: options[types[as]],
     ...(as === 'table' && { transformations: [columns(values)] }),
   }
 }
 
-const overrideOf = ([name, fixedColor]: readonly [string, string]): object => ({
+function targetOf({ expr, legend }: Query, index: number, as: Panel['as']): QueryModel {
+  const target: QueryModel = {
+    refId: String.fromCharCode(65 + index),
+    datasource,
+    expr,
+    legendFormat: legend,
+    range: as === 'lines',
+  }
+  if (as === 'lines') return target
+  return { ...target, instant: true, ...(as === 'table' && { format: 'table' }) }
+}
+
+const overrideOf = ([name, fixedColor]: readonly [string, string]): Override => ({
   matcher: { id: 'byNames', options: { mode: 'include', names: [name] } },
   properties: [{ id: 'color', value: { mode: 'fixed', fixedColor } }],
 })
 
 /** A table is of now: all its rows have the same time. */
-const columns = (values = 'Value'): object => ({
+const columns = (values = 'Value'): Transformation => ({
   id: 'organize',
   options: { excludeByName: { Time: true }, indexByName: {}, renameByName: { Value: values } },
 })
 
-function defaultsOf({ unit, as, bad, most, isStacked = false }: Panel): object {
+function defaultsOf(panel: Panel): FieldDefaults {
+  const { unit, as, bad, most } = panel
   return {
     unit,
     color: { mode: as === 'number' ? 'thresholds' : 'palette-classic' },
@@ -91,51 +108,46 @@ function defaultsOf({ unit, as, bad, most, isStacked = false }: Panel): object {
     ...(most !== undefined && { min: 0, max: most }),
     // Rows are counted.
     ...(as === 'table' && { decimals: 0 }),
-    ...(as === 'lines' && {
-      custom: {
-        drawStyle: 'line',
-        lineWidth: 1,
-        fillOpacity: isStacked ? 20 : 0,
-        showPoints: 'never',
-        spanNulls: false,
-        // So that little looks like little.
-        axisSoftMin: 0,
-        stacking: { mode: isStacked ? 'normal' : 'none', group: 'A' },
-        thresholdsStyle: { mode: bad === undefined ? 'off' : 'dashed' },
-      },
-    }),
+    ...(as === 'lines' && { custom: lineStyleOf(panel) }),
   }
 }
 
-function stepsOf(bad: Panel['bad']): readonly object[] {
+const lineStyleOf = ({ bad, isStacked = false }: Panel): LineStyle => ({
+  drawStyle: 'line',
+  lineWidth: 1,
+  fillOpacity: isStacked ? 20 : 0,
+  showPoints: 'never',
+  spanNulls: false,
+  // So that little looks like little.
+  axisSoftMin: 0,
+  stacking: { mode: isStacked ? 'normal' : 'none', group: 'A' },
+  thresholdsStyle: { mode: bad === undefined ? 'off' : 'dashed' },
+})
+
+function stepsOf(bad: Panel['bad']): readonly Threshold[] {
   if (bad === undefined) return [{ color: 'green', value: null }]
-  const [low, high] = bad.when === 'below' ? ['red', 'green'] : ['green', 'red']
+  const [low, high] = bad.when === 'below' ? (['red', 'green'] as const) : (['green', 'red'] as const)
   return [
     { color: low, value: null },
     { color: high, value: bad.from },
   ]
 }
 
-function optionsOf(as: Panel['as']): object {
-  switch (as) {
-    case 'number':
-      return {
-        reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
-        colorMode: 'value',
-        graphMode: 'none',
-        textMode: 'auto',
-        justifyMode: 'auto',
-        orientation: 'auto',
-        wideLayout: true,
-        showPercentChange: false,
-        percentChangeColorMode: 'standard',
-      }
-    case 'lines':
-      return {
-        legend: { displayMode: 'list', placement: 'bottom', showLegend: true, calcs: [] },
-        tooltip: { mode: 'multi', sort: 'desc' },
-      }
-    case 'table':
-      return { showHeader: true, frameIndex: 0 }
-  }
+const options: PanelOptions = {
+  stat: {
+    reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+    colorMode: 'value',
+    graphMode: 'none',
+    textMode: 'auto',
+    justifyMode: 'auto',
+    orientation: 'auto',
+    wideLayout: true,
+    showPercentChange: false,
+    percentChangeColorMode: 'standard',
+  },
+  timeseries: {
+    legend: { displayMode: 'list', placement: 'bottom', showLegend: true, calcs: [] },
+    tooltip: { mode: 'multi', sort: 'desc' },
+  },
+  table: { showHeader: true, frameIndex: 0 },
 }

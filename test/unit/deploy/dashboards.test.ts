@@ -1,9 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
-import { breachesIn, metricsIn } from '../../../support/contract-breaches.ts'
-import { dashboards, shownPanels } from '../../../support/dashboards.ts'
-import { contractMetrics, contractSeries } from '../../../support/metrics-contract.ts'
-import { alerts, recordings } from '../../../support/prometheus-rules.ts'
-import { askedIn } from '../../../support/promql.ts'
+import type {
+  DashboardModel,
+  LineStyle,
+  PanelModel,
+  PanelOptions,
+  Query,
+} from '../../../deploy/tools/dashboards/grafana.ts'
+import { breachesIn, metricsIn } from '../../support/contract-breaches.ts'
+import { dashboards, shownPanels } from '../../support/dashboards.ts'
+import { contractMetrics, contractSeries } from '../../support/metrics-contract.ts'
+import { alerts, recordings } from '../../support/prometheus-rules.ts'
+import { askedIn } from '../../support/promql.ts'
 
 const exprsOf = ({ targets = [] }: { targets?: readonly { expr: string }[] }): string[] =>
   targets.map(({ expr }) => expr)
@@ -78,5 +85,24 @@ describe('what a metric is looked at for is what its contract says', () => {
   const onDashboards = new Set(shownPanels.flatMap(({ panel }) => exprsOf(panel)).flatMap(metricsIn))
   it.each(contractMetrics.map(({ name, use }) => [name, use] as const))('%s: %s', (name, use) => {
     expect(use).toBe(inAlerts.has(name) ? 'alert' : onDashboards.has(name) ? 'dashboard' : 'debug')
+  })
+})
+
+describe("the types of Grafana's SDK", () => {
+  // The type checker fails here when one of these mistakes is accepted.
+  it('refuse what Grafana does not know', () => {
+    // @ts-expect-error: an option is misspelt
+    const options: Partial<PanelOptions['stat']> = { colourMode: 'value' }
+    // @ts-expect-error: an option has a value that does not exist
+    const mode: PanelOptions['stat']['colorMode'] = 'colour'
+    // @ts-expect-error: a query has a field of another data source
+    const query: Query = { expr: 'up', rawSql: 'select 1' }
+    // @ts-expect-error: a line style is misspelt
+    const style: LineStyle = { lineWidht: 1 }
+    // @ts-expect-error: no panel of the dashboards has this type
+    const type: PanelModel['type'] = 'timeserie'
+    // @ts-expect-error: a field of the dashboard has the wrong type
+    const dashboard: Partial<DashboardModel> = { refresh: 30 }
+    expect([options, mode, query, style, type, dashboard]).toHaveLength(6)
   })
 })
