@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { billOfMaterials, type LockedPackage, type Lockfile } from '../../../../deploy/tools/image/bill-of-materials.ts'
+import { billOfMaterials, type LockedPackage, type Lockfile } from '../../../deploy/tools/image/bill-of-materials.ts'
 
-const checkout = resolve(import.meta.dirname, '../../../..')
+const checkout = resolve(import.meta.dirname, '../../..')
 const json = (file: string) => JSON.parse(readFileSync(resolve(checkout, file), 'utf8'))
 
 describe('of our lockfile', () => {
