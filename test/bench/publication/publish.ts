@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { capacityBlocks } from '../../../deploy/tools/capacity/page.ts'
+import { jsonText } from '../../../deploy/tools/layout.ts'
 import { rowNames } from '../options.ts'
 import { type Entry, replaced } from './entries.ts'
 import { headlines } from './headlines.ts'
@@ -18,7 +19,7 @@ export async function readEntries(root: string): Promise<readonly Entry[]> {
 /** Puts what was measured in the place of what it replaces, and makes anew what shows it. */
 export async function publish(root: string, fresh: readonly Entry[], isWhole: boolean): Promise<void> {
   const entries = replaced(await readEntries(root), fresh, { rows: rowNames, isWhole })
-  await writeFile(join(root, resultsPath), `${JSON.stringify({ entries }, null, 2)}\n`)
+  await writeFile(join(root, resultsPath), jsonText({ entries }))
   for (const [path, text] of await shownFiles(root, entries)) await writeFile(join(root, path), text)
 }
 
