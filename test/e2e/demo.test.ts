@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 
 /* `make demo` is the first command of the README. It compares every number that it prints with what the scenario promises. */
 
-const demo = new URL('../../deploy/local/demo.ts', import.meta.url).pathname
+const demo = new URL('../../deploy/tools/local/demo.ts', import.meta.url).pathname
 
 describe('demo', () => {
   it('ends with every number right', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import type { RunningService } from '../../../deploy/local/service-process.ts'
+import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { createFleet } from '../../chaos/fleet.ts'
 
 it('a process that ends by itself has crashed, also when a fault would end it next', async () => {
