@@ -12,7 +12,7 @@ if (major < 24) {
 }
 
 // Left to itself, V8 lets the garbage of a busy service grow to several times what lives, and from a busy start on puts what lives for
-// milliseconds among what is old. Measured in docs/decisions/0011 and 0018. These flags are read when a process starts, so that it begins
+// milliseconds among what is old. Measured in docs/decisions/0043 and 0018. These flags are read when a process starts, so that it begins
 // again in its own place: same process id, no child. With undici src/adapters/heap.ts changes the second one later, and knows it by its value.
 const heapFlags = ['--max-semi-space-size=16', '--heap-growing-percent=100', '--no-allocation-site-pretenuring']
 // Set, they no longer grow by themselves: what was once freed of a larger size glibc would keep for good. Other libraries ignore them.

@@ -119,7 +119,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     resolve(result)
   }
 
-  // Assigned as it is made, V8 would take it for one that stays, and the body that it leads to with it (decision 18).
+  // Assigned as it is made, V8 would take it for one that stays, and the body that it leads to with it (decision 43).
   const onBroken = (answer: Answer): void => settle(refuse(answer))
   connection.onBroken = onBroken
   // An error is followed by `close`; without a listener it would end the process.

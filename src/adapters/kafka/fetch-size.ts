@@ -7,7 +7,7 @@ export interface FetchSize {
 
 const kibibyte = 1024
 
-/** Where as much as possible is to get through: small fetches cost more for each delivery (docs/decisions/0017). */
+/** Where as much as possible is to get through: small fetches cost more for each delivery (docs/decisions/0043). */
 export const usualFetch: FetchSize = { inPartition: 1024 * kibibyte, inAll: 8192 * kibibyte }
 
 /** Some 200 copies in a retry topic, 900 in all: while an endpoint gets what it has missed, events for the others wait for no large fetch. */

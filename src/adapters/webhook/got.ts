@@ -197,7 +197,7 @@ const ignore = (): void => undefined
 
 /**
  * V8 takes a function that Node makes for each stream for one that stays: it is old from the start, and what it leads to gets old with it,
- * 12 KB a call, until the old space is collected (decision 18). So a stream that has ended leads nowhere any more. What still happens to a
+ * 12 KB a call, until the old space is collected (decision 43). So a stream that has ended leads nowhere any more. What still happens to a
  * request that is no longer its own got passes over.
  */
 function letGo(stream: Request): void {

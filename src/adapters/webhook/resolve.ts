@@ -47,7 +47,7 @@ export function systemSources(): NameSources {
 
 /**
  * Names → addresses, so that a hung name server of one customer holds up nobody else: see
- * docs/decisions/0003-names-are-resolved-without-threads.md.
+ * docs/decisions/0003-dns-resolution.md.
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()

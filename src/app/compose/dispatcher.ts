@@ -14,7 +14,7 @@ import { createGroupConsumer } from './group-consumer.ts'
 const maxWait = durationMs(500)
 /** For events only: one that was held up is late already. Partitions of retries are paused most of the time, until what has waited for seconds is due. */
 const maxWaitWhilePaused = durationMs(100)
-/** With undici a call holds so little that there is room for more garbage: decision 21. */
+/** With undici a call holds so little that there is room for more garbage: decision 43. */
 const garbagePercentWithUndici = 200
 const onLoss = 'records gone before they were read: retention is too short, or the log was cut'
 

@@ -47,7 +47,7 @@ export function backlogLimits(
 /**
  * Milliseconds. While nothing is taken up for so long without being done, no partition looks further ahead than its calls need: what waits only
  * because all are busy waits better as it was fetched. Taken up it outlives the young objects' space, and makes each delivery a fifth dearer
- * (docs/decisions/0020). Else what a partition holds is for endpoints that do not get on, and behind it may be something for others: it looks on,
+ * (docs/decisions/0043). Else what a partition holds is for endpoints that do not get on, and behind it may be something for others: it looks on,
  * up to its limit.
  */
 export const cloggedMs = 200

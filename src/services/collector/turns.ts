@@ -5,7 +5,7 @@ import type { Clock } from '../../core/ports.ts'
 export type NextTurn = () => Promise<void>
 
 /**
- * Long work gives way (decisions 19 and 30): callers get their turns in the order in which they asked, one in each turn of the
+ * Long work gives way (decisions 30 and 43): callers get their turns in the order in which they asked, one in each turn of the
  * event loop, however many long requests there are. Between two of them short requests are answered.
  */
 export function createTurns(clock: Pick<Clock, 'soon'>): NextTurn {

@@ -26,7 +26,7 @@ interface Waiting {
 
 /**
  * While an endpoint fails there is a line for each attempt, and one after the other they take half of what they take one by one between
- * other work (decision 29): those of a turn of the event loop are written at its end.
+ * other work (decision 43): those of a turn of the event loop are written at its end.
  */
 export function createAttemptLog({ clock, logger, recordAttempt }: Deps): LogAttempt {
   let delivered = 0

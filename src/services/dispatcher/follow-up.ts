@@ -5,7 +5,7 @@ const mostEnds = 128
 
 /**
  * To be called with what has ended: a call, a delivery. What ends in one turn of the event loop is followed together, by one call of `follow`,
- * which costs less than one by one (decision 16); of much each part.
+ * which costs less than one by one (decision 43); of much each part.
  */
 export function createFollowUp<Ended>(
   clock: Pick<Clock, 'soon'>,

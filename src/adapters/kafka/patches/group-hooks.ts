@@ -89,5 +89,5 @@ function showFiltered(batch: Batch): Batch {
   return batch
 }
 
-/** Not made for each batch: what a function that is assigned to a property refers to gets old (decision 18). */
+/** Not made for each batch: what a function that is assigned to a property refers to gets old (decision 43). */
 const no = (): boolean => false
