@@ -32,7 +32,7 @@ export interface Loaded {
   readonly settings: Settings
   /** What was read for it: tells its files and directories, and later whether any of them is different. */
   readonly look: Look
-  /** What is wrong with files of `destinationsFrom` that are left out; none: all are in use. */
+  /** What is wrong with files of `destinationsFrom` that are left out or missing; none: all are in use. */
   readonly problems: readonly Problem[]
   /** The destination that each file of `destinationsFrom` had when it was last good. */
   readonly byFile: ReadonlyMap<string, Destination>
@@ -76,7 +76,7 @@ export async function loadConfigFile(path: string, env: Environment, before?: Lo
       byFile: byFileOf(gathered, result.settings),
     }
 
-  const unusable = new Set(problems.map(({ file }) => file))
+  const unusable = new Set(problems.filter(({ isExcluded }) => isExcluded !== true).map(({ file }) => file))
   if (unusable.has(path)) return refused(problems, gathered.files, look)
   const reduced = withoutFiles(gathered, unusable, before?.byFile ?? new Map())
   const rest = settingsFrom(draftFrom(reduced.input, substituted), contents)

@@ -38,7 +38,7 @@ export function reloading(
   }
 }
 
-/** Files of `destinationsFrom` that cannot be used, at the start or after a change. */
+/** Files of `destinationsFrom` that cannot be used or are missing, at the start or after a change. */
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },

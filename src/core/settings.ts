@@ -30,7 +30,7 @@ export interface Destination {
   readonly secrets: readonly Secret[]
   /** 1 to 5 (A8). */
   readonly webhooks: readonly Webhook[]
-  /** Its file in `destinationsFrom` cannot be used: it is `paused`, without webhooks, until that is mended. */
+  /** Its file in `destinationsFrom` cannot be used or is missing: it is `paused`, without webhooks, until that is mended. */
   readonly isHeld?: true
   /** What this destination has in place of the installation's settings. */
   readonly policy?: DestinationPolicy
@@ -92,7 +92,7 @@ export interface TracesSettings {
   readonly sample: number
 }
 
-/** Files of `destinationsFrom` that cannot be used. */
+/** Files of `destinationsFrom` that cannot be used, or that are missing: an audience or the canary names their destination. */
 export interface ExcludedFiles {
   readonly files: number
   /** Those of them whose destination is not known, not even by its id. */
@@ -140,7 +140,7 @@ export interface Settings {
   readonly payload: PayloadSettings
   readonly sources: readonly Source[]
   readonly destinations: readonly Destination[]
-  /** Absent: every file of `destinationsFrom` is in use. */
+  /** Absent: every file of `destinationsFrom` is in use, and none is missing. */
   readonly excluded?: ExcludedFiles
   readonly audiences: Immutable<Configuration['audiences']>
   /** Undefined: no heartbeats. */

@@ -39,6 +39,7 @@ One YAML (or JSON) file, named by \`--config\` or \`HOOKLINE_CONFIG\`. ${madeFro
 - \`npx hookline check-config\` tells everything that is wrong, by file, line, column and key, with a hint. An unknown key is a mistake.
 - **Live**: taken over within five seconds of saving, in every process. **Restart**: read at the start; a change is told in the log and waits.
   A file with a mistake is refused whole, and what ran before goes on; a bad file of \`destinationsFrom\` is left out, and everything else is in use.
+  With \`destinationsFrom\`, a destination that audiences or the canary name and no file has is held, and everything else is in use.
 - \`\${NAME}\` and \`\${NAME:-default}\` are put in from the environment, in any value but those of files in \`destinationsFrom\`; \`$\${\` is a literal \`\${\`. A list of texts may be one variable, cut at its commas.
 - Every secret can be given as itself or, under the key with \`File\`, as the name of a file that holds it; a line break at the file's end does not count. Names of files are relative to the
   configuration file, in a file of \`destinationsFrom\` to its directory. A changed file is a changed configuration.

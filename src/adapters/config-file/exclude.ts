@@ -14,7 +14,7 @@ export interface Reduced {
 
 /**
  * For each unusable file: the destination that it had when it was last good, while this process lives; else, if its id can be read, one that
- * is held; else none. An audience or canary that names a destination of no readable file then gets a held destination, too.
+ * is held; else none. An audience or canary that names a destination of no usable file gets a held destination, too.
  */
 export function withoutFiles(
   { input, parts }: Gathered,
@@ -38,12 +38,13 @@ export function withoutFiles(
   // A destination that was good before keeps its id when a new unusable file names the same id.
   for (const { file } of bad) if (lastGood.has(file)) add(lastGood.get(file))
   for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
-  if (unnamed > 0) {
-    for (const id of referredTo(input)) if (!taken.has(id)) add(heldDestination(id))
-  }
+  const missing = new Set(referredTo(input).filter(id => !taken.has(id)))
+  for (const id of missing) add(heldDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  return { input: { ...(input as object), destinations }, standIns, excluded: { files: bad.length, unnamed } }
+  // A missing destination may be that of a file without a readable id, which is counted.
+  const files = bad.length + (unnamed > 0 ? 0 : missing.size)
+  return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
 
 /** A destination of which the id can be read, with those of its sources that it may have. */

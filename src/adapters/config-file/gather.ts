@@ -51,6 +51,7 @@ export interface LocatedProblem extends Place {
   readonly path: Path
   readonly message: string
   readonly hint: string
+  readonly isExcluded?: boolean | undefined
 }
 
 /** File names in the configuration are relative to the configuration file. */
@@ -122,11 +123,11 @@ function gatheredFrom(
   const byPlace = new Map(others.map(part => [part.prefix[1], part]))
   const partOf = ([list, place]: Path): Part => (list === 'destinations' && byPlace.get(place)) || main
 
-  function locate({ path, message, hint, first, at }: SettingsProblem): LocatedProblem {
+  function locate({ path, message, hint, first, at, isExcluded }: SettingsProblem): LocatedProblem {
     const { file, prefix, document } = partOf(path)
     const within = path.slice(prefix.length)
     const told = [hint, first && `first at ${position(first)}`].filter(Boolean).join(', ')
-    return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: told }
+    return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: told, isExcluded }
   }
 
   function position(path: Path): string {

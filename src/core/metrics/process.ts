@@ -34,7 +34,7 @@ export const processMetrics = {
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Files of destinationsFrom that cannot be used; everything else is in use.',
+    'Files of destinationsFrom that cannot be used or are missing; everything else is in use.',
     { unit: 'files', use: 'alert' },
   ),
   config: gauge(

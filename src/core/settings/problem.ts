@@ -7,6 +7,8 @@ interface Wrong {
   readonly message: string
   /** The key is at fault, not its value. */
   readonly at?: 'key'
+  /** The owner of a directory of `destinationsFrom` can cause it: it refuses nothing. */
+  readonly isExcluded?: boolean
 }
 
 /** What helps against it: what may stand there, what to do, or where the same thing stood before (`first`). */

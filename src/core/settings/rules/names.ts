@@ -84,6 +84,8 @@ interface KnownIds {
   readonly noun: 'source' | 'destination'
   /** Undefined: an id is wrong itself, which is told already; what refers to it is not at fault. */
   readonly ids: ReadonlySet<string> | undefined
+  /** Some come from directories of `destinationsFrom`, whose owners may remove or rename them. */
+  readonly areOthers: boolean
 }
 
 function knownIds(config: WellFormed, list: List): KnownIds {
@@ -92,6 +94,7 @@ function knownIds(config: WellFormed, list: List): KnownIds {
   return {
     noun: list === 'sources' ? 'source' : 'destination',
     ids: isWhole ? new Set(names.filter(name => name !== undefined)) : undefined,
+    areOthers: list === 'destinations' && config.destinationsFrom !== undefined,
   }
 }
 
@@ -101,14 +104,16 @@ function referencesAdvisedOn(left: number) {
     // Not which ones there are: a slip in the form makes ids of other values too.
     left-- > 0 ? adviceOnName(name, [...(ids ?? [])], otherwise) : otherwise
 
-  return ({ noun, ids }: KnownIds, path: Path, names: readonly (string | undefined)[] = []) => {
+  return ({ noun, ids, areOthers }: KnownIds, path: Path, names: readonly (string | undefined)[] = []) => {
     const entries = names.map((name, index) => ({ path: [...path, index], name }))
     const unknown = entries.filter(({ name }) => name !== undefined && ids?.has(name) === false)
     return [
       ...repeated(entries, 'stands twice'),
       ...unknown.map((entry): SettingsProblem => {
-        const hint = nearest(entry.name, ids, `give the id of a ${noun} that is configured`)
-        return { path: entry.path, message: `no ${noun} has this id`, hint }
+        const otherwise = `give the id of a ${noun} that is configured`
+        const restored = areOthers ? ', or put its file back into destinationsFrom' : ''
+        const hint = nearest(entry.name, ids, `${otherwise}${restored}`)
+        return { path: entry.path, message: `no ${noun} has this id`, hint, isExcluded: areOthers }
       }),
     ]
   }

@@ -164,6 +164,50 @@ describe('a bad file', () => {
     expect(fourth.settings.excluded).toBeUndefined()
   })
 
+  it.each(['audiences: { list: [{ name: Buyers, destinations: [gone] }] }', 'canary: { destination: gone }'])(
+    'that is gone leaves its destination held where the configuration names it: %s',
+    async reference => {
+      const { load, folder, write } = await place(
+        { 'more/a.yaml': destination('gone'), 'more/b.yaml': destination('b') },
+        `more\n${reference}`,
+      )
+      const first = await load()
+      expect(first.settings.excluded).toBeUndefined()
+      await write('more/a.yaml', destination('renamed'))
+      const [problem, ...others] = (await load()).problems
+      expect([problem?.file, problem?.message, others]).toEqual([
+        join(folder, 'hookline.yaml'),
+        'no destination has this id',
+        [],
+      ])
+      expect(problem?.hint).toContain('destinationsFrom')
+      await rm(join(folder, 'more/a.yaml'))
+      for (const before of [undefined, first]) {
+        const loaded = await load(before)
+        expect(destinationsOf(loaded)).toEqual(['b https://b.example', 'gone held for nothing'])
+        expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: 0 })
+      }
+    },
+  )
+
+  it('beside one that is gone refuses nothing either', async () => {
+    const { load } = await place(
+      { 'more/bad.yaml': 'id: bad\nsources: [' },
+      'more\naudiences: { list: [{ name: Buyers, destinations: [gone, bad] }] }',
+    )
+    const loaded = await load()
+    expect(destinationsOf(loaded)).toEqual(['bad held for nothing', 'gone held for nothing'])
+    expect(loaded.settings.excluded).toEqual({ files: 2, unnamed: 0 })
+  })
+
+  it('excuses no other mistake of the configuration file', async () => {
+    const { load } = await place(
+      { 'more/b.yaml': destination('b') },
+      'more\naudiences: { list: [{ name: Buyers, destinations: [gone, b, b] }] }',
+    )
+    await expect(load()).rejects.toThrow('audiences.list[0].destinations[2]: stands twice')
+  })
+
   it('keeps nothing of a file that is gone', async () => {
     const { load, folder } = await place({ 'more/a.yaml': destination('a'), 'more/b.yaml': destination('b') })
     const first = await load()
