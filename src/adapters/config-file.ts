@@ -4,7 +4,7 @@ import type { FileContent } from '../core/settings/files.ts'
 import { formatPath, mostProblems, type Path, valueAt, wholeFile } from '../core/settings/problem.ts'
 import type { Destination, Settings } from '../core/settings.ts'
 import { placeOfFile } from './config-file/directories.ts'
-import { withoutFiles } from './config-file/exclude.ts'
+import { isUnlisted, withoutFiles } from './config-file/exclude.ts'
 import {
   besides,
   type Environment,
@@ -53,7 +53,7 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
  */
 export async function loadConfigFile(path: string, env: Environment, before?: Loaded): Promise<LoadResult> {
   const look = createLook()
-  const gathered = await gather(look, path, env)
+  const gathered = await gather(look, path, env, before?.look.paths())
   if (gathered.input === undefined) return refused(gathered.problems, gathered.files, look)
   const substituted = new Map(
     gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const),
@@ -84,8 +84,9 @@ export async function loadConfigFile(path: string, env: Environment, before?: Lo
     return refused([...problems, ...rest.problems.map(gathered.locate)], gathered.files, look)
   const destinations = rest.settings.destinations.map(each => reduced.standIns.get(each.id) ?? each)
   const settings = { ...rest.settings, destinations, excluded: reduced.excluded }
+  const isKept = (file: string): boolean => unusable.has(file) || isUnlisted(file, gathered)
   const byFile = new Map([
-    ...[...(before?.byFile ?? [])].filter(([file]) => unusable.has(file)),
+    ...[...(before?.byFile ?? [])].filter(([file]) => isKept(file)),
     ...[...byFileOf(gathered, settings)].filter(([file]) => !unusable.has(file)),
   ])
   return { kind: 'loaded', settings, look, problems: told(problems, gathered.files), byFile }

@@ -1,3 +1,4 @@
+import { basename, join } from 'node:path'
 import { heldDestination } from '../../core/delivery/route.ts'
 import { id as idField } from '../../core/settings/fields.ts'
 import { valueAt } from '../../core/settings/problem.ts'
@@ -13,14 +14,16 @@ export interface Reduced {
 }
 
 /**
- * For each unusable file: the destination that it had when it was last good, while this process lives; else, if its id can be read, one that
- * is held; else none. An audience or canary that names a destination of no usable file gets a held destination, too.
+ * For each unusable file, and each one of an unlisted directory: the destination that it had when it was last good,
+ * while this process lives; else, if its id can be read, one that is held; else none. An audience or canary that names a
+ * destination of no usable file gets a held destination, too.
  */
 export function withoutFiles(
-  { input, parts }: Gathered,
+  gathered: Gathered,
   unusable: ReadonlySet<string>,
   lastGood: ReadonlyMap<string, Destination>,
 ): Reduced {
+  const { input, parts, unlisted } = gathered
   const given = valueAt(input, ['destinations']) as readonly unknown[]
   const own = given.slice(0, given.length - parts.length)
   const usable = parts.filter(({ file }) => !unusable.has(file))
@@ -36,16 +39,20 @@ export function withoutFiles(
   }
   const bad = parts.filter(({ file }) => unusable.has(file))
   // A destination that was good before keeps its id when a new unusable file names the same id.
-  for (const { file } of bad) if (lastGood.has(file)) add(lastGood.get(file))
+  for (const [file, destination] of lastGood) if (unusable.has(file) || isUnlisted(file, gathered)) add(destination)
   for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
   const missing = new Set(referredTo(input).filter(id => !taken.has(id)))
   for (const id of missing) add(heldDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
   // A missing destination may be that of a file without a readable id, which is counted.
-  const files = bad.length + (unnamed > 0 ? 0 : missing.size)
+  const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
+
+/** Whether the directory of a file cannot be listed any longer. */
+export const isUnlisted = (file: string, { unlisted }: Pick<Gathered, 'unlisted'>): boolean =>
+  unlisted.some(directory => join(directory, basename(file)) === file)
 
 /** A destination of which the id can be read, with those of its sources that it may have. */
 function held({ value, outline, allowedSources }: GatheredFile, input: unknown): Destination | undefined {

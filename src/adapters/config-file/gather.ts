@@ -36,6 +36,8 @@ export interface Gathered {
   /** The files of `destinationsFrom`: the last of `destinations` in `input`, in this order. */
   readonly parts: readonly GatheredFile[]
   readonly directories: readonly string[]
+  /** Those of them that were listed before, and now cannot be. */
+  readonly unlisted: readonly string[]
   readonly input: unknown
   readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
   /** What was wrong with the form of the files. */
@@ -59,8 +61,13 @@ export function besides(config: string, name: string): string {
   return isAbsolute(name) ? name : join(dirname(config), name)
 }
 
-/** Reads the configuration file and the files of `destinationsFrom`, one a destination. */
-export async function gather(look: Look, path: string, env: Environment): Promise<Gathered> {
+/** Reads the configuration file and the files of `destinationsFrom`, one a destination. `known`: all paths of the last load. */
+export async function gather(
+  look: Look,
+  path: string,
+  env: Environment,
+  known: readonly string[] = [],
+): Promise<Gathered> {
   const main: Part = { file: path, prefix: [], document: await readDocument(look, path, { env }) }
   const root = main.document.value
   const own = valueAt(root, ['destinations']) ?? []
@@ -70,11 +77,14 @@ export async function gather(look: Look, path: string, env: Environment): Promis
 
   const problems: SettingsProblem[] = []
   const files: FilePart[] = []
+  const unlisted: string[] = []
   for (const [index, { name: given, path: at, sources }] of directories.entries()) {
     const directory = besides(path, given)
     const listed = await look.names(directory)
     if (listed.kind === 'unreadable') {
-      problems.push({ path: at, message: `names a path that ${listed.message}`, hint: listed.hint })
+      const isExcluded = known.includes(directory)
+      problems.push({ path: at, message: `names a path that ${listed.message}`, hint: listed.hint, isExcluded })
+      if (isExcluded) unlisted.push(directory)
       continue
     }
     // Hidden names: `..data` of a mounted ConfigMap, swap files of editors.
@@ -92,6 +102,7 @@ export async function gather(look: Look, path: string, env: Environment): Promis
   return gatheredFrom([main, ...files], input, problems, {
     files,
     directories: directories.map(({ name }) => besides(path, name)),
+    unlisted,
   })
 }
 
@@ -114,9 +125,10 @@ function gatheredFrom(
   parts: readonly Part[],
   input: unknown,
   problems: readonly SettingsProblem[],
-  from: { readonly files: readonly FilePart[]; readonly directories: readonly string[] } = {
+  from: Pick<Gathered, 'directories' | 'unlisted'> & { readonly files: readonly FilePart[] } = {
     files: [],
     directories: [],
+    unlisted: [],
   },
 ): Gathered {
   const [main, ...others] = parts as [Part, ...Part[]]
@@ -147,6 +159,7 @@ function gatheredFrom(
     files: parts.map(({ file }) => file),
     parts: from.files.map(({ document, ...part }) => ({ ...part, outline: document.outline })),
     directories: from.directories,
+    unlisted: from.unlisted,
     input,
     substituted: parts.flatMap(({ prefix, document }) =>
       document.substituted.map(({ path, variables }) => ({ path: [...prefix, ...path], variables })),

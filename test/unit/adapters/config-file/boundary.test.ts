@@ -125,9 +125,37 @@ describe('several directories', () => {
     expect(destinationsOf(await load(before))).toEqual(['x https://x.example'])
   })
 
-  it('are refused whole when one is missing: that is a mistake of the configuration file', async () => {
+  const missing = 'destinationsFrom[1].directory: names a path that does not exist'
+
+  it('are refused whole at a start without one of them: no destination of it is known', async () => {
     const { load } = await place({ 'one/a.yaml': destination('a') }, two)
-    await expect(load()).rejects.toThrow('destinationsFrom[1].directory: names a path that does not exist')
+    await expect(load()).rejects.toThrow(missing)
+  })
+
+  it('that are gone keep what they had in a running process, and what is new elsewhere is taken over', async () => {
+    const { load, folder, write } = await place({ 'one/a.yaml': destination('a'), 'two/b.yaml': destination('b') }, two)
+    const first = await load()
+    await rename(join(folder, 'two'), join(folder, 'away'))
+    await write('one/c.yaml', destination('c'))
+    const second = await load(first)
+    const third = await load(second)
+    for (const loaded of [second, third]) {
+      expect(problemsOf(loaded)).toEqual([missing])
+      expect(destinationsOf(loaded)).toEqual(['a https://a.example', 'c https://c.example', 'b https://b.example'])
+      expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: 0 })
+    }
+    await rename(join(folder, 'away'), join(folder, 'two'))
+    await rm(join(folder, 'two/b.yaml'))
+    const fourth = await load(third)
+    expect(destinationsOf(fourth)).toEqual(['a https://a.example', 'c https://c.example'])
+    expect(fourth.settings.excluded).toBeUndefined()
+  })
+
+  it('that are gone and were empty refuse nothing in a running process', async () => {
+    const { load, folder } = await place({ 'one/a.yaml': destination('a'), 'two/README': '' }, two)
+    const first = await load()
+    await rm(join(folder, 'two'), { recursive: true })
+    expect((await load(first)).settings.excluded).toEqual({ files: 1, unnamed: 0 })
   })
 })
 
