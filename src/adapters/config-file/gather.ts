@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import { boundaryProblems, directoriesOf, withBoundedFiles } from './directories.ts'
 import type { Environment } from './environment.ts'
-import { type Look, misnamed } from './look.ts'
+import { type Look, misnamed, misnamedWithin } from './look.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
 
 export type { Environment } from './environment.ts'
@@ -117,7 +117,7 @@ async function readDocument(
   const place = { line: 1, column: 1 }
   const { message } = content
   // Its own name is relative to nothing that stands in it.
-  const hint = content.hint === misnamed ? 'make it, or mend its name' : content.hint
+  const hint = [misnamed, misnamedWithin].includes(content.hint) ? 'make it, or mend its name' : content.hint
   return { value: undefined, problems: [{ ...place, path: [], message, hint }], substituted: [], placeOf: () => place }
 }
 

@@ -53,7 +53,7 @@ async function readText(path: string, within?: string): Promise<FileContent> {
   try {
     return await withinTime(path, () => readRegular(path, within))
   } catch (error) {
-    return { kind: 'unreadable', ...objectionOf(error) }
+    return { kind: 'unreadable', ...objectionOf(error, within === undefined ? misnamed : misnamedWithin) }
   }
 }
 
@@ -123,27 +123,33 @@ async function readNames(directory: string): Promise<DirectoryContent> {
   try {
     return { kind: 'read', names: (await readdir(directory)).sort() }
   } catch (error) {
-    return { kind: 'unreadable', ...objectionOf(error) }
+    return { kind: 'unreadable', ...objectionOf(error, misnamed) }
   }
 }
 
 /** Of what the configuration names. */
 export const misnamed = 'make it, or mend its name: names are relative to the configuration file'
+/** Of what a file within a directory names. */
+export const misnamedWithin = 'make it, or mend its name: names are relative to the directory'
 const unreadable = 'let the user of this process read it'
 
 const objections = {
-  ENOENT: { message: 'does not exist', hint: misnamed },
-  ENOTDIR: { message: 'is not a directory', hint: misnamed },
+  ENOENT: { message: 'does not exist', hint: undefined },
+  ENOTDIR: { message: 'is not a directory', hint: undefined },
   EISDIR: { message: 'is a directory', hint: 'name a file in it' },
   EACCES: { message: 'may not be read by this user', hint: unreadable },
   EAGAIN: { message: 'is no regular file', hint: 'name one that is' },
   EPERM: { message: 'may not be read by this user', hint: unreadable },
   ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
-} as const satisfies Record<string, Objection>
+} as const satisfies Record<string, Pick<Objection, 'message'> & { readonly hint: string | undefined }>
 
-function objectionOf(error: unknown): Objection {
+/** `misnamedHint`: what helps when there is nothing of that name. */
+function objectionOf(error: unknown, misnamedHint: string): Objection {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error
-  if (Object.hasOwn(objections, code)) return objections[code as keyof typeof objections]
+  if (Object.hasOwn(objections, code)) {
+    const { message, hint = misnamedHint } = objections[code as keyof typeof objections]
+    return { message, hint }
+  }
   return { message: `cannot be read (${code})`, hint: 'see whether another program can read it' }
 }

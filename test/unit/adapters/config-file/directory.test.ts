@@ -79,7 +79,7 @@ it.each<[string, Record<string, string>, string[]]>([
       'hookline.yaml:4:37: destinations[0].sources[0]: no source has this id (did you mean web?)',
       'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (full URL with http:// or https://, without credentials; or `urlFile`)',
       `more/a.yaml:4:1: headers: unknown key (possible: ${keys})`,
-      `more/b.json:1:54: sharedSecretFile: names a file that does not exist ${misnamed}`,
+      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (make it, or mend its name: names are relative to the directory)',
       'more/b.json:1:77: webhooks: must have at least one entry (one to five; a delivery is done when any of them succeeds)',
       'more/c.yml:1:6: id: is no valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (begin what belongs together at the same column)',
     ],
