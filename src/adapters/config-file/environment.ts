@@ -42,12 +42,17 @@ export function substitute(text: string, env: Environment): Substitution {
       hint: 'a literal ${ is written $${',
     }
   }
-  if (unset.length > 0) {
-    const [are, them] = unset.length === 1 ? ['is', 'it'] : ['are', 'them']
+  const [name] = unset
+  if (name !== undefined) {
+    // Beside other text it may be a fragment of a secret, which is not repeated.
+    if (text === `\${${name}}`) {
+      const hint = `set it or give a default: \${${name}:-default}`
+      return { kind: 'refused', message: `${name} is not set in the environment`, hint }
+    }
     return {
       kind: 'refused',
-      message: `${unset.join(' and ')} ${are} not set in the environment`,
-      hint: `set ${them} or give a default: \${${unset[0]}:-default}`,
+      message: 'names a variable that is not set in the environment',
+      hint: `set it or give a default: \${NAME:-default}; a literal \${ is written $\${`,
     }
   }
   return { kind: 'text', text: result, variables }
