@@ -4,7 +4,7 @@ import type { FileContent } from '../core/settings/files.ts'
 import { formatPath, mostProblems, type Path, valueAt, wholeFile } from '../core/settings/problem.ts'
 import type { Destination, Settings } from '../core/settings.ts'
 import { placeOfFile } from './config-file/directories.ts'
-import { isUnlisted, withoutFiles } from './config-file/exclude.ts'
+import { unlistedOf, withoutFiles } from './config-file/exclude.ts'
 import {
   besides,
   type Environment,
@@ -84,7 +84,7 @@ export async function loadConfigFile(path: string, env: Environment, before?: Lo
     return refused([...problems, ...rest.problems.map(gathered.locate)], gathered.files, look)
   const destinations = rest.settings.destinations.map(each => reduced.standIns.get(each.id) ?? each)
   const settings = { ...rest.settings, destinations, excluded: reduced.excluded }
-  const isKept = (file: string): boolean => unusable.has(file) || isUnlisted(file, gathered)
+  const isKept = (file: string): boolean => unusable.has(file) || unlistedOf(file, gathered) !== undefined
   const byFile = new Map([
     ...[...(before?.byFile ?? [])].filter(([file]) => isKept(file)),
     ...[...byFileOf(gathered, settings)].filter(([file]) => !unusable.has(file)),

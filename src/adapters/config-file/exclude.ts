@@ -38,8 +38,12 @@ export function withoutFiles(
     }
   }
   const bad = parts.filter(({ file }) => unusable.has(file))
+  const badByFile = new Map(bad.map(part => [part.file, part]))
   // A destination that was good before keeps its id when a new unusable file names the same id.
-  for (const [file, destination] of lastGood) if (unusable.has(file) || isUnlisted(file, gathered)) add(destination)
+  for (const [file, destination] of lastGood) {
+    const from = badByFile.get(file) ?? unlistedOf(file, gathered)
+    if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
+  }
   for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
   const missing = new Set(referredTo(input).filter(id => !taken.has(id)))
   for (const id of missing) add(heldDestination(id))
@@ -50,20 +54,24 @@ export function withoutFiles(
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
 
-/** Whether the directory of a file cannot be listed any longer. */
-export const isUnlisted = (file: string, { unlisted }: Pick<Gathered, 'unlisted'>): boolean =>
-  unlisted.some(directory => join(directory, basename(file)) === file)
+/** The directory of a file, if it can no longer be listed. */
+export const unlistedOf = (file: string, { unlisted }: Gathered): Gathered['unlisted'][number] | undefined =>
+  unlisted.find(({ directory }) => join(directory, basename(file)) === file)
+
+/** Whether there is a source of an id, and the destinations of a directory may name it. */
+function isOpen({ allowedSources }: Pick<GatheredFile, 'allowedSources'>, input: unknown) {
+  const known = new Set(listAt(input, ['sources']).map(source => valueAt(source, ['id'])))
+  return (source: unknown): source is string =>
+    known.has(source) && (allowedSources === undefined || allowedSources.includes(source))
+}
 
 /** A destination of which the id can be read, with those of its sources that it may have. */
-function held({ value, outline, allowedSources }: GatheredFile, input: unknown): Destination | undefined {
-  const from = value ?? outline
+function held(part: GatheredFile, input: unknown): Destination | undefined {
+  const from = part.value ?? part.outline
   const { data: id } = idField.safeParse(valueAt(from, ['id']))
   if (id === undefined) return undefined
   const sources = valueAt(from, ['sources'])
-  const known = new Set(listAt(input, ['sources']).map(source => valueAt(source, ['id'])))
-  const isOpen = (source: unknown): source is string =>
-    known.has(source) && (allowedSources === undefined || allowedSources.includes(source))
-  return heldDestination(id, Array.isArray(sources) ? [...new Set(sources.filter(isOpen))] : [])
+  return heldDestination(id, Array.isArray(sources) ? [...new Set(sources.filter(isOpen(part, input)))] : [])
 }
 
 /** Passes every rule; its settings are the stand-in's. */

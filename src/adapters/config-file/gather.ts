@@ -24,6 +24,10 @@ export interface GatheredFile {
   readonly allowedSources: readonly unknown[] | undefined
 }
 
+interface UnlistedDirectory extends Pick<GatheredFile, 'allowedSources'> {
+  readonly directory: string
+}
+
 interface FilePart extends Part, Omit<GatheredFile, 'outline'> {
   /** Its place in `directories`. */
   readonly directory: number
@@ -37,7 +41,7 @@ export interface Gathered {
   readonly parts: readonly GatheredFile[]
   readonly directories: readonly string[]
   /** Those of them that were listed before, and now cannot be. */
-  readonly unlisted: readonly string[]
+  readonly unlisted: readonly UnlistedDirectory[]
   readonly input: unknown
   readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
   /** What was wrong with the form of the files. */
@@ -77,14 +81,14 @@ export async function gather(
 
   const problems: SettingsProblem[] = []
   const files: FilePart[] = []
-  const unlisted: string[] = []
+  const unlisted: UnlistedDirectory[] = []
   for (const [index, { name: given, path: at, sources }] of directories.entries()) {
     const directory = besides(path, given)
     const listed = await look.names(directory)
     if (listed.kind === 'unreadable') {
       const isExcluded = known.includes(directory)
       problems.push({ path: at, message: `names a path that ${listed.message}`, hint: listed.hint, isExcluded })
-      if (isExcluded) unlisted.push(directory)
+      if (isExcluded) unlisted.push({ directory, allowedSources: sources })
       continue
     }
     // Hidden names: `..data` of a mounted ConfigMap, swap files of editors.

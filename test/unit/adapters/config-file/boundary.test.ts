@@ -149,14 +149,21 @@ describe('several directories', () => {
     const fourth = await load(third)
     expect(destinationsOf(fourth)).toEqual(['a https://a.example', 'c https://c.example'])
     expect(fourth.settings.excluded).toBeUndefined()
+    await rm(join(folder, 'two'), { recursive: true })
+    expect((await load(fourth)).settings.excluded).toEqual({ files: 1, unnamed: 0 })
   })
 
-  it('that are gone and were empty refuse nothing in a running process', async () => {
-    const { load, folder } = await place({ 'one/a.yaml': destination('a'), 'two/README': '' }, two)
-    const first = await load()
-    await rm(join(folder, 'two'), { recursive: true })
-    expect((await load(first)).settings.excluded).toEqual({ files: 1, unnamed: 0 })
-  })
+  it.each(['bad', 'gone'])(
+    'lose a source that the configuration file withdraws, also while they are %s',
+    async state => {
+      const files = { 'one/a.yaml': destination('a', '', 'web, app') }
+      const { load, folder, write } = await place(files, '[{ directory: one }]')
+      const first = await load()
+      await write('hookline.yaml', main('[{ directory: one, sources: [app] }]'))
+      if (state === 'gone') await rename(join(folder, 'one'), join(folder, 'away'))
+      expect((await load(first)).settings.destinations).toMatchObject([{ id: 'a', sources: ['app'], paused: false }])
+    },
+  )
 })
 
 describe('a bad file', () => {
