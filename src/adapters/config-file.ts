@@ -4,7 +4,7 @@ import type { FileContent } from '../core/settings/files.ts'
 import { formatPath, mostProblems, type Path, valueAt, wholeFile } from '../core/settings/problem.ts'
 import type { Destination, Settings } from '../core/settings.ts'
 import { placeOfFile } from './config-file/directories.ts'
-import { unlistedOf, withoutFiles } from './config-file/exclude.ts'
+import { foreignIds, unlistedOf, withoutFiles } from './config-file/exclude.ts'
 import {
   besides,
   type Environment,
@@ -78,7 +78,11 @@ export async function loadConfigFile(path: string, env: Environment, before?: Lo
 
   const unusable = new Set(problems.filter(({ isExcluded }) => isExcluded !== true).map(({ file }) => file))
   if (unusable.has(path)) return refused(problems, gathered.files, look)
-  const reduced = withoutFiles(gathered, unusable, before?.byFile ?? new Map())
+  const lastGood: Loaded['byFile'] = before?.byFile ?? new Map()
+  const foreign = foreignIds(gathered, unusable, lastGood).map(gathered.locate)
+  for (const { file } of foreign) unusable.add(file)
+  problems.push(...foreign)
+  const reduced = withoutFiles(gathered, unusable, lastGood)
   const rest = settingsFrom(draftFrom(reduced.input, substituted), contents)
   if (rest.kind === 'refused')
     return refused([...problems, ...rest.problems.map(gathered.locate)], gathered.files, look)
@@ -86,7 +90,7 @@ export async function loadConfigFile(path: string, env: Environment, before?: Lo
   const settings = { ...rest.settings, destinations, excluded: reduced.excluded }
   const isKept = (file: string): boolean => unusable.has(file) || unlistedOf(file, gathered) !== undefined
   const byFile = new Map([
-    ...[...(before?.byFile ?? [])].filter(([file]) => isKept(file)),
+    ...[...lastGood].filter(([file]) => isKept(file)),
     ...[...byFileOf(gathered, settings)].filter(([file]) => !unusable.has(file)),
   ])
   return { kind: 'loaded', settings, look, problems: told(problems, gathered.files), byFile }

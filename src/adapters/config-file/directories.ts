@@ -74,15 +74,20 @@ interface Filed {
   readonly prefix: Path
   readonly directory: number
   readonly value: unknown
+  readonly document: { readonly outline?: unknown }
 }
+
+export const isForeignId = 'is also the id of a destination in another directory'
+const idOf = ({ value, document }: Filed): unknown => valueAt(value ?? document.outline, ['id'])
 
 /** What destinations of one directory must not do to those of another: take their sources or their ids. */
 export function boundaryProblems(
   files: readonly Filed[],
   directories: readonly Directory[],
 ): readonly SettingsProblem[] {
-  const byId = Map.groupBy(files, ({ value }) => valueAt(value, ['id']))
-  return files.flatMap(({ prefix, directory, value }): readonly SettingsProblem[] => {
+  const byId = Map.groupBy(files, idOf)
+  return files.flatMap((file): readonly SettingsProblem[] => {
+    const { prefix, directory, value } = file
     const allowed = directories[directory]?.sources
     const sources = valueAt(value, ['sources'])
     const foreign = (allowed !== undefined && Array.isArray(sources) ? sources : []).flatMap(
@@ -97,13 +102,13 @@ export function boundaryProblems(
               },
             ],
     )
-    const id = valueAt(value, ['id'])
+    const id = idOf(file)
     const other = typeof id === 'string' && byId.get(id)?.find(each => each.directory !== directory)
     const twin = other
       ? [
           {
             path: [...prefix, 'id'],
-            message: 'is also the id of a destination in another directory',
+            message: isForeignId,
             first: [...other.prefix, 'id'],
           },
         ]

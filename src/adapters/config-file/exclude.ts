@@ -1,8 +1,9 @@
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { heldDestination } from '../../core/delivery/route.ts'
 import { id as idField } from '../../core/settings/fields.ts'
-import { valueAt } from '../../core/settings/problem.ts'
+import { type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import type { Destination, Settings } from '../../core/settings.ts'
+import { isForeignId } from './directories.ts'
 import type { Gathered, GatheredFile } from './gather.ts'
 
 /** The configuration without the files that cannot be used, and what stands in for their destinations. */
@@ -52,6 +53,24 @@ export function withoutFiles(
   // A missing destination may be that of a file without a readable id, which is counted.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
+}
+
+/** Files that take the id which an unusable file of another directory had when it was last good. */
+export function foreignIds(
+  gathered: Gathered,
+  unusable: ReadonlySet<string>,
+  lastGood: ReadonlyMap<string, Destination>,
+): readonly SettingsProblem[] {
+  const { parts, input } = gathered
+  const kept = [...lastGood].filter(([file]) => unusable.has(file) || unlistedOf(file, gathered) !== undefined)
+  const directoryOf = new Map<unknown, string>(kept.map(([file, { id }]) => [id, dirname(file)]))
+  const own = listAt(input, ['destinations']).length - parts.length
+  return parts.flatMap(({ file, value }, index) => {
+    const directory = directoryOf.get(valueAt(value, ['id']))
+    if (unusable.has(file) || directory === undefined || directory === dirname(file)) return []
+    const hint = `take another id: ${directory} had it first, and what it has now cannot be used`
+    return [{ path: ['destinations', own + index, 'id'], message: isForeignId, hint }]
+  })
 }
 
 /** The directory of a file, if it can no longer be listed. */

@@ -1,0 +1,54 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file.ts'
+import { revealed } from '../../../../src/core/units.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+
+const main = `kafka: { brokers: [a:9092] }
+registry: { url: http://registry:8081 }
+sources: [{ id: web, writeKey: web-key }]
+destinationsFrom: [{ directory: one }, { directory: two }]
+`
+const crm = (host: string): string => `id: crm\nsources: [web]\nwebhooks: [{ url: "https://${host}.example" }]\n`
+
+async function load(folder: string, before?: Loaded): Promise<Loaded> {
+  const result = await loadConfigFile(join(folder, 'hookline.yaml'), {}, before)
+  if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
+  return result
+}
+
+const urlsOf = ({ settings }: Loaded): string[] =>
+  settings.destinations.flatMap(({ id, webhooks }) => [id, ...webhooks.map(({ url }) => revealed(url))])
+const message = 'is also the id of a destination in another directory'
+
+it.each<[string, (folder: string) => Promise<void>]>([
+  ['breaks off after its id', folder => writeFile(join(folder, 'one/a.yaml'), 'id: crm\nsources: [')],
+  ['has no readable id', folder => writeFile(join(folder, 'one/a.yaml'), '[')],
+  ['has another id and a mistake', folder => writeFile(join(folder, 'one/a.yaml'), 'id: erp\nsources: [web]\n')],
+  ['is in a directory that is gone', folder => rm(join(folder, 'one'), { recursive: true })],
+])('keeps an id from other directories in a running process while its file %s', async (_, damage) => {
+  const folder = await configFolder({ 'hookline.yaml': main, 'one/a.yaml': crm('own'), 'two/README': '' })
+  const first = await load(folder)
+  await damage(folder)
+  await writeFile(join(folder, 'two/b.yaml'), crm('other'))
+  const second = await load(folder, first)
+  expect(urlsOf(second)).toEqual(['crm', 'https://own.example'])
+  expect(second.problems.filter(({ file }) => file.endsWith('two/b.yaml')).map(problem => problem.message)).toEqual([
+    message,
+  ])
+  expect(urlsOf(await load(folder, second))).toEqual(['crm', 'https://own.example'])
+})
+
+it('gives an id to neither of two directories at a start when the file of one breaks off after it', async () => {
+  const files = { 'one/a.yaml': 'id: crm\nsources: [', 'two/b.yaml': crm('other') }
+  expect(urlsOf(await load(await configFolder({ 'hookline.yaml': main, ...files })))).toEqual(['crm'])
+})
+
+it('leaves an id to another directory when its file is removed', async () => {
+  const folder = await configFolder({ 'hookline.yaml': main, 'one/a.yaml': crm('own'), 'two/README': '' })
+  const first = await load(folder)
+  await rm(join(folder, 'one/a.yaml'))
+  await writeFile(join(folder, 'two/b.yaml'), crm('other'))
+  expect(urlsOf(await load(folder, first))).toEqual(['crm', 'https://other.example'])
+})
