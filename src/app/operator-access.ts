@@ -1,6 +1,6 @@
 import { createAudienceInputCodec, createMembershipCodec } from '../adapters/audience-codecs.ts'
 import { createEventCodec } from '../adapters/avro.ts'
-import { systemClock as clock } from '../adapters/clock.ts'
+import { systemClock as clock, systemTime } from '../adapters/clock.ts'
 import { createKafka } from '../adapters/kafka/client.ts'
 import { createFollower } from '../adapters/kafka/follower.ts'
 import { createLogPositions } from '../adapters/kafka/log-positions.ts'
@@ -12,16 +12,20 @@ import type { MembershipRecord } from '../core/audience/record.ts'
 import type { Clock, EventCodec, LogPositions, LogProducer, TopicReader, ValueCodec } from '../core/ports.ts'
 import type { Settings } from '../core/settings.ts'
 import { topicNames } from '../core/topics.ts'
+import { createBrokerTime } from '../services/broker-time.ts'
 import { createMarks, type Marks } from '../services/deletion/marks.ts'
 import type { CommandIo } from './command.ts'
 import { commandLogger } from './command-logger.ts'
 
 /** What commands about audiences and deletions work with; each part connects when it is first used. */
 export interface OperatorAccess {
+  /** Goes by the brokers' time once `timeKnown` has resolved. */
   readonly clock: Clock
   readonly reader: TopicReader
   readonly producer: LogProducer
   readonly positions: LogPositions
+  /** Resolves when the brokers have told their time, or when it takes too long to wait for. */
+  timeKnown(): Promise<void>
   /** @throws SchemaNotRegistered, RegistryUnavailable */
   events(): Promise<EventCodec>
   /** @throws as `events` */
@@ -41,7 +45,9 @@ export const openOperatorAccess: OpenOperatorAccess = (settings, io) => {
   const deps = { kafka: createKafka(settings.kafka, logger), clock, logger }
   const topics = topicNames(settings.topics.prefix)
   const registry = createRegistry(settings.registry)
-  const producer = createProducer(deps)
+  const producer = createProducer({ ...deps, onAppended: systemTime.learn })
+  const { learnedAt } = systemTime
+  const time = createBrokerTime({ ...deps, producer, topic: topics.deletions, learnedAt })
   const follower = createFollower({ ...deps, topic: topics.suppressions })
   const marks = createMarks({ ...deps, follower, producer, topic: topics.suppressions })
   let isFollowing = false
@@ -50,6 +56,7 @@ export const openOperatorAccess: OpenOperatorAccess = (settings, io) => {
     producer,
     reader: createReader(deps),
     positions: createLogPositions(deps.kafka),
+    timeKnown: time.known,
     events: () => createEventCodec({ registry, eventsTopic: topics.events, clock }),
     inputs: () => createAudienceInputCodec({ registry, topic: topics.audienceInput, clock }),
     memberships: () => createMembershipCodec({ registry, topic: topics.memberships, clock }),

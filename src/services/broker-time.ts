@@ -9,7 +9,7 @@ const firstAnswerLimit = durationMs(5_000)
 
 interface Deps {
   readonly producer: LogProducer
-  /** Takes records without a value: the dead-letter topic, which is compacted. */
+  /** Takes records without a value: a compacted one, where no key is this one's. */
   readonly topic: string
   readonly clock: Clock
   /** When a broker last told its time, in monotonic milliseconds. */
@@ -20,9 +20,11 @@ interface Deps {
 export interface BrokerTime extends Chore {
   /** Resolves when the brokers' time is known, or when it takes too long to wait for. */
   ask(): Promise<void>
+  /** The same, but asks only where no broker has told it for half a minute. */
+  known(): Promise<void>
 }
 
-/** The key is no dead letter's: those begin with the destination's id, or `-/` and a topic. */
+/** No dead letter has this key: those begin with the destination's id, or `-/` and a topic. And it is not JSON, as those of deletions. */
 const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 
 /** Keeps the time of this process that of the brokers, also while it writes nothing. */
@@ -57,5 +59,6 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
       return askEvery
     },
   })
-  return { ...chore, ask }
+  const isFresh = (): boolean => clock.monotonic() - learnedAt() < askEvery
+  return { ...chore, ask, known: async () => (isSilent || isFresh() ? undefined : ask()) }
 }

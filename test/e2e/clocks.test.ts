@@ -1,7 +1,9 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
+import { hookline } from '../../deploy/local/service-process.ts'
+import { syncBegan } from '../../src/core/audience/sync.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { Ledger } from '../support/ledger.ts'
@@ -59,3 +61,28 @@ it('processes that are started with their clocks a minute and an hour off retry 
     })
   }
 }, 180_000)
+
+it.each([-hour, hour])(
+  "a deletion and a sync by commands whose clock is %d ms off are of the brokers' time",
+  async skew => {
+    const pipeline = closing(
+      await startPipeline({
+        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:9999/' }] }],
+        audiences: { list: [{ name: 'Shoppers', destinations: ['crm'] }] },
+      }),
+    )
+    const folder = await mkdtemp(join(tmpdir(), 'hookline-clock-'))
+    const file = join(folder, 'ahead')
+    await writeFile(file, String(skew))
+    await writeFile(join(folder, 'list.txt'), 'ada\n')
+    const env = { ...process.env, NODE_OPTIONS: `--import=${setsClock}`, CLOCK_AHEAD_FILE: file }
+    const command = async (...words: string[]) =>
+      JSON.parse(await hookline(pipeline.configFile, [...words, '--json'], env))
+    const { createdAt } = await command('delete-user', '--user', 'ada')
+    expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(minute)
+    const { syncId } = await command('audience', 'sync', '--name', 'Shoppers', '--members', join(folder, 'list.txt'))
+    expect(Math.abs(syncBegan(syncId) - Date.now())).toBeLessThan(minute)
+    await rm(folder, { recursive: true })
+  },
+  60_000,
+)

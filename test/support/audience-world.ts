@@ -32,7 +32,6 @@ export class AudienceWorld {
   readonly #receivers: AudienceReceivers
   readonly #shell: AudienceShell
   #syncs: { readonly audience: AudienceCase; readonly part: SyncPart }[] = []
-  #newest = 0
   /** Audiences of which a destination was off the list for a while, or that were reset: the next sync tells what it does not know. */
   readonly #missed = new Set<string>()
   readonly #users: readonly string[]
@@ -234,9 +233,7 @@ export class AudienceWorld {
   /** `aheadMs`: how far the clock of who begins it is ahead. */
   #newSync(mode: SyncPart['mode'], aheadMs = 0): SyncPart {
     this.pass(1)
-    const syncId = newSyncId(epochMs(this.#now + aheadMs), `${this.#now}`, this.#newest)
-    this.#newest = syncId
-    return { syncId, mode }
+    return { syncId: newSyncId(epochMs(this.#now + aheadMs), `${this.#now}`), mode }
   }
 
   #observe({ name: audience }: AudienceCase, part: SyncPart, userId: string, value: string): void {

@@ -30,6 +30,10 @@ export class OperatorHarness {
   readonly log = new MemoryLog(this.clock, partitions)
   /** Up to where the audiences service has taken its inputs: always all of them, unless a test says otherwise. */
   committed: (() => readonly number[]) | undefined
+  /** How far the brokers are ahead of this machine's clock, which does not know yet. */
+  brokersAhead = 0
+  /** The topics that were read, in order. */
+  readonly read: string[] = []
   /** Accesses that were not closed. */
   open = 0
 
@@ -47,6 +51,7 @@ export class OperatorHarness {
       positions: { ends, committed: async (_group, topic) => this.committed?.() ?? ends(topic) },
       events: async () => new JsonEventCodec(),
       inputs: async () => new JsonValueCodec<AudienceInput>(),
+      timeKnown: async () => this.#learnTime(),
       memberships: async () => new JsonValueCodec<MembershipRecord>(),
       marks: async () => {
         await marks.start()
@@ -58,9 +63,15 @@ export class OperatorHarness {
     }
   }
 
+  #learnTime(): void {
+    this.clock.step(this.brokersAhead)
+    this.brokersAhead = 0
+  }
+
   reader(): TopicReader {
     return {
       readToEnd: async (topic, onRecord) => {
+        this.read.push(topic)
         const records = this.log.records(topic)
         for (const record of records) await onRecord(record)
         return records.length

@@ -1,6 +1,6 @@
 import type { Audience } from '../../core/audience/directory.ts'
-import { newSyncId, type SyncMode } from '../../core/audience/sync.ts'
-import { newestSync } from '../../services/operator/memberships.ts'
+import { newSyncId, type SyncMode, syncBegan } from '../../core/audience/sync.ts'
+import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import { type SyncReport, writeSync } from '../../services/operator/sync.ts'
 import { type WaitReport, waitForSync } from '../../services/operator/sync-wait.ts'
 import { CommandFailed, printData } from '../command.ts'
@@ -45,7 +45,7 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
 async function upload({ task, options, audience, mode, list, signal }: Run): Promise<SyncReport> {
   const { access, io } = task
   const inputs = await inputsOf(task)
-  const newest = await newestSync(await membershipsOf(task), audience.name)
+  await access.timeKnown()
   const isSized = list.size !== undefined
   const format = isSized ? '{bar} {percentage}% {members} members, {eta_formatted} left' : '{members} members'
   const bar = createProgressBar(io, options, format)
@@ -53,7 +53,7 @@ async function upload({ task, options, audience, mode, list, signal }: Run): Pro
   try {
     return await writeSync(inputs, list.lines(signal), {
       ...{ audience, mode, signal },
-      syncId: newSyncId(access.clock.now(), access.clock.id(), newest),
+      syncId: newSyncId(access.clock.now(), access.clock.id()),
       allowEmpty: options.allowEmpty === true,
       onProgress: members => bar?.update(isSized ? list.bytesRead : members, { members }),
     })
@@ -119,6 +119,10 @@ function tell(
       throw new CommandFailed(`interrupted; ${cutShort(received)}`)
     case 'ended':
       if (waitEnd === 'interrupted') throw new CommandFailed('interrupted; the sync is complete and goes on by itself')
+      if (delivery?.ahead !== undefined)
+        throw new CommandFailed(
+          `the audience has a sync of ${toIsoTimestamp(syncBegan(delivery.ahead))}, by a clock that was ahead: until then no other counts; hookline audience reset, then sync again`,
+        )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
           `${delivery.undelivered} were not delivered: the next sync tells them again; see: hookline audience drift`,

@@ -98,6 +98,7 @@ async function deleteUsers(
   const earlier = options.id === undefined ? undefined : (await find(id))?.record
   if (earlier !== undefined && !isOf(earlier, request))
     throw new UsageError(`--id: the deletion ${id} was asked for with other users or options`)
+  await access.timeKnown()
   const record = earlier ?? deletionOf(request, id, clock.now(), createRouting(settings))
   const [events, inputs, marks] = await Promise.all([access.events(), access.inputs(), access.marks()])
   const topics = topicNames(settings.topics.prefix)

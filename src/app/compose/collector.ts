@@ -41,7 +41,7 @@ export async function startCollector(foundation: Foundation): Promise<RunningPar
   })
   // Stopped after the server: what it has let in is answered before.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
-  const api = await createOperatorApi(foundation)
+  const api = createOperatorApi(foundation)
   const operatorUrl = api && (await startOperatorServer(foundation, api))
   const operator = api && deprecatedOperator(foundation, api)
   const server = createTrackingServer({

@@ -1,22 +1,25 @@
-import { createMembershipCodec } from '../../adapters/audience-codecs.ts'
+import { systemTime } from '../../adapters/clock.ts'
 import type { Operator } from '../../adapters/http/operator-api.ts'
 import { createOperatorGate } from '../../adapters/http/operator-gate.ts'
 import { createOperatorServer } from '../../adapters/http/operator-server.ts'
 import { createLogPositions } from '../../adapters/kafka/log-positions.ts'
 import { createReader } from '../../adapters/kafka/reader.ts'
 import { createFindOperatorKey } from '../../core/operator-keys.ts'
+import { createBrokerTime } from '../../services/broker-time.ts'
 import { createOperatorService, type OperatorService } from '../../services/operator/operator-service.ts'
 import type { Foundation } from './foundation.ts'
 
 /** What stands behind the operator API; undefined: no key of either listener is configured. */
-export async function createOperatorApi(foundation: Foundation): Promise<OperatorService | undefined> {
-  const { settings, live, kafka, registry, topics, clock, logger } = foundation
+export function createOperatorApi(foundation: Foundation): OperatorService | undefined {
+  const { settings, live, kafka, topics, clock, logger } = foundation
   if (settings.operatorListen === undefined && settings.collector.operatorKey === undefined) return undefined
+  const { learnedAt } = systemTime
+  const time = createBrokerTime({ ...foundation, topic: topics.deletions, learnedAt })
   return createOperatorService({
     ...foundation,
     reader: createReader({ kafka, clock, logger }),
     positions: createLogPositions(kafka),
-    membershipCodec: await createMembershipCodec({ registry, topic: topics.memberships, clock }),
+    timeKnown: time.known,
     routing: () => live().routing,
     audiences: () => live().audiences,
   })

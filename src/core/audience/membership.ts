@@ -1,6 +1,6 @@
 import { assertNever, type DurationMs, type EpochMs, type JsonText } from '../units.ts'
 import { aged, type Doubt, doubted, isDoubted, lasting, resolved } from './doubt.ts'
-import { type AudienceMark, isDayBefore, type SyncId, syncId, versionAt } from './sync.ts'
+import { type AudienceMark, isDayBefore, notAhead, type SyncId, syncId, versionAt } from './sync.ts'
 
 /**
  * What is known of one user in one audience at one destination. Nobody is kept of whom there is nothing to know: no state is the same as
@@ -140,7 +140,7 @@ function courseOf(state: Membership, input: MembershipInput, on: Circumstances):
     case 'resend':
       return { state: lapsed(state, on), send: true }
     case 'reset':
-      return { state: unknown(state), send: false }
+      return { state: withoutAhead(unknown(state), on.at), send: false }
     case 'swept':
       return { state, send: false }
     case 'forgotten':
@@ -167,6 +167,12 @@ function unknown(state: Membership): Membership {
   const { acknowledged, inFlight } = state
   if (acknowledged === undefined && (inFlight === undefined || inFlight.isOvertaken)) return state
   return { ...state, acknowledged: undefined, inFlight: inFlight && { ...inFlight, isOvertaken: true } }
+}
+
+/** A sync that began by a clock that was ahead hides all that are newer until then. */
+function withoutAhead(state: Membership, at: EpochMs): Membership {
+  const named = notAhead(state.syncId, at)
+  return named === state.syncId ? state : { ...state, syncId: named }
 }
 
 function reported(state: Membership, outcome: Outcome, on: Circumstances): Course | undefined {

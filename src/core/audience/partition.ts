@@ -17,6 +17,7 @@ import {
   cutShort,
   losesPart,
   raised,
+  resetMark,
   staleReason,
   syncBegan,
 } from './sync.ts'
@@ -79,7 +80,7 @@ export class AudiencePartition {
       case 'resend':
         return this.#change(input, input, on)
       case 'reset':
-        return this.#walk(input.audience, input.destination, input, on)
+        return this.#reset(input, on)
       case 'forgotten':
         return this.#forgotten(input.userId, on)
       default:
@@ -122,6 +123,13 @@ export class AudiencePartition {
     yield this.#mark(audience, after)
     // Only now: what the new mark remembers must be written before anybody is forgotten for it.
     yield* this.#walk(audience, undefined, { kind: 'swept' }, on)
+  }
+
+  *#reset(input: Input<'reset'>, on: Occasion): Iterable<Change> {
+    const { audience, destination } = input
+    const mark = destination === undefined ? resetMark(this.#markOf(audience), on.position, on.at) : undefined
+    if (mark !== undefined) yield this.#mark(audience, mark)
+    yield* this.#walk(audience, destination, input, on)
   }
 
   *#outcome(input: Input<'outcome'>, on: Occasion): Iterable<Change> {

@@ -10,12 +10,12 @@ export const syncId = (value: number): SyncId => value as SyncId
 const idsPerMs = 1024
 
 /**
- * The id of a sync that begins now. `unique` is any new id: two writers that begin in one millisecond take different ones. `newest`:
- * the audience's newest sync as far as known, so that a clock that was set back makes no sync that is taken for an older one.
+ * The id of a sync that begins now, by the brokers' time: whichever machine begins the next one, its
+ * id is larger. `unique` is any new id: two that begin in one millisecond take different ones.
  */
-export function newSyncId(now: EpochMs, unique: string, newest = 0): SyncId {
+export function newSyncId(now: EpochMs, unique: string): SyncId {
   const chance = murmur2(Buffer.from(unique)) & (idsPerMs - 1)
-  return syncId(Math.max(now * idsPerMs + chance, newest + 1))
+  return syncId(now * idsPerMs + chance)
 }
 
 /**
@@ -23,8 +23,17 @@ export function newSyncId(now: EpochMs, unique: string, newest = 0): SyncId {
  */
 export const versionAt = (at: EpochMs): number => at * idsPerMs
 
-/** When a sync began, by the clock of who began it. */
+/** When a sync began, by the brokers' time. */
 export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPerMs))
+
+/** Clocks of brokers, and the time that is learned of them, differ by less. */
+const aheadMs = 60_000
+
+/** Whether a sync began by a clock that is ahead of the brokers' time: until then no other is newer. */
+export const isAhead = (id: SyncId, at: EpochMs): boolean => id > versionAt(epochMs(at + aheadMs))
+
+/** What is known of a sync, once everything before this time counts as older, also what claims to be ahead. */
+export const notAhead = (id: SyncId, at: EpochMs): SyncId => (isAhead(id, at) ? syncId(versionAt(at)) : id)
 
 const dayMs = 24 * 3_600_000
 
@@ -105,6 +114,12 @@ export function closed(mark: AudienceMark, sync: SyncPart, position: number, at:
   if (sync.mode === 'partial' && old < mark.closed + closingEveryMs * idsPerMs) return undefined
   const upTo = sync.mode === 'full' ? sync.syncId : old
   return { ...mark, closed: upTo, floor: Math.max(mark.floor, versionAt(at)), position }
+}
+
+/** The mark after a reset of the whole audience; undefined when none of its syncs is ahead. */
+export function resetMark(mark: AudienceMark, position: number, at: EpochMs): AudienceMark | undefined {
+  const lowered = { ...mark, begun: notAhead(mark.begun, at), closed: notAhead(mark.closed, at), position }
+  return lowered.begun === mark.begun && lowered.closed === mark.closed ? undefined : lowered
 }
 
 /** The mark before a key of this audience is forgotten whose last version was this one; undefined when it says so already. */

@@ -25,7 +25,7 @@ export function accessNeeded({ topics, tiers, services, hasOperator, hasAttempts
   const { events, deadLetter, rejected, audienceInput, memberships, suppressions, deletions, attempts } = topics
   const retries = tiers.map(topics.retry)
   const operator: Needs = {
-    read: [audienceInput, memberships, deletions],
+    read: [audienceInput, deletions],
     write: [audienceInput, suppressions, deletions],
     join: [],
   }

@@ -8,7 +8,7 @@ export interface ClockReading {
   readonly appended: number | undefined
 }
 
-/** Services use the brokers' time; a command, for example `hookline delete-user`, uses the machine's. */
+/** Services and commands use the brokers' time; until a broker has given it they use the machine's. */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000
 

@@ -3,6 +3,8 @@ import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
 import { InputOrder, type Queued } from '../../core/audience/input-order.ts'
 import type { AudiencePartition } from '../../core/audience/partition.ts'
 import { parseMembershipKey, type ReadRecord } from '../../core/audience/record.ts'
+import { staleReasons, syncBegan } from '../../core/audience/sync.ts'
+import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -179,8 +181,18 @@ export class Inputs {
 
   #done(open: OpenInput, { order, shard }: Held, result: 'changed' | 'unchanged' | IgnoredReason): void {
     this.#deps.metrics.audienceInputs.inc({ kind: open.input.kind, result })
+    this.#tellStale(open, result)
     order.done(open)
     shard.done(open.record)
+  }
+
+  /** Whoever sent the list was told that it is taken: only here shows that it came too late. */
+  #tellStale({ input, record }: OpenInput, result: string): void {
+    if (input.kind !== 'sync_ended' || !staleReasons.some(reason => reason === result)) return
+    const { audience, mode, syncId } = input
+    const began = toIsoTimestamp(syncBegan(syncId))
+    const fields = { audience, mode, syncId, began, result, partition: record.partition }
+    this.#deps.logger.warn(fields, 'an audience sync changes nothing: a newer one is known')
   }
 
   /** What cannot be read holds nothing up, and is kept for whoever looks for it. */

@@ -7,7 +7,7 @@ import {
   type MembershipRecord,
   parseMembershipKey,
 } from '../../core/audience/record.ts'
-import { type AudienceMark, type SyncId, syncId } from '../../core/audience/sync.ts'
+import type { AudienceMark } from '../../core/audience/sync.ts'
 import type { LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
 import { decodeLearning } from '../decode-learning.ts'
 
@@ -43,20 +43,6 @@ export async function visitMemberships(source: MembershipSource, visitor: Member
     kept.put(about, record)
   })
   await kept.handOver(visitor)
-}
-
-/** The newest sync of an audience of which anything is known: the next one has to be newer, whatever a clock says. */
-export async function newestSync(source: MembershipSource, audience: string): Promise<SyncId> {
-  let newest = syncId(0)
-  // Records that do not hold any more tell of older syncs only.
-  await readRecords(
-    source,
-    name => name === audience,
-    (_about, record) => {
-      newest = syncId(Math.max(newest, record?.membership?.syncId ?? 0, record?.mark?.begun ?? 0))
-    },
-  )
-  return newest
 }
 
 type About = MemberKey | { readonly audience: string }

@@ -1,6 +1,5 @@
 import type { AudienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import type { MembershipRecord } from '../../core/audience/record.ts'
 import { newSyncId } from '../../core/audience/sync.ts'
 import { deletionOf, parseDeletionRequest } from '../../core/deletion/request.ts'
 import { DeletionTally } from '../../core/deletion/status.ts'
@@ -21,7 +20,6 @@ import { assertNever } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { carryOutDeletion } from './deletion.ts'
 import { createFindDeletion } from './find-deletion.ts'
-import { newestSync } from './memberships.ts'
 import { type SyncReport, writeSync } from './sync.ts'
 
 export interface OperatorDeps {
@@ -31,11 +29,12 @@ export interface OperatorDeps {
   readonly marks: Pick<Marks, 'update'>
   readonly codec: Pick<EventCodec, 'encode'>
   readonly inputCodec: Pick<ValueCodec<AudienceInput>, 'encode'>
-  readonly membershipCodec: ValueCodec<MembershipRecord>
   readonly topics: TopicNames
   readonly routing: () => Routing
   readonly audiences: () => AudienceDirectory
   readonly clock: Clock
+  /** Resolves when the clock goes by the brokers' time, or when it takes too long to wait for. */
+  readonly timeKnown: () => Promise<void>
   readonly logger: Logger
 }
 
@@ -50,7 +49,6 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
   const { encode: encodeInput } = deps.inputCodec
   const find = createFindDeletion(reader, topics.deletions)
   const stopping = new AbortController()
-  const memberships = { reader, topic: topics.memberships, codec: deps.membershipCodec }
 
   /** All that can go wrong here is Kafka's, and may be better later. */
   async function asked<T>(what: string, work: () => Promise<T>): Promise<T | Refusal> {
@@ -67,6 +65,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const parsed = parseDeletionRequest(input, routing())
     if (parsed.kind === 'refused') return refusal(parsed.code, parsed.message)
     const { request } = parsed
+    await deps.timeKnown()
     const record = deletionOf(request, clock.id(), clock.now(), routing())
     const encodings = { encodeEvent: deps.codec.encode, encodeInput }
     return asked('deletion', async () => {
@@ -92,7 +91,8 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const writing = { producer, topic: topics.audienceInput, partitions, encodeInput, headers }
     try {
       return await asked('audience sync', async () => {
-        const syncId = newSyncId(clock.now(), clock.id(), await newestSync(memberships, name))
+        await deps.timeKnown()
+        const syncId = newSyncId(clock.now(), clock.id())
         const { signal } = stopping
         const report = await writeSync(writing, lines, { audience, mode, syncId, allowEmpty, signal })
         const { received, end } = report

@@ -1,6 +1,6 @@
 import type { Audience } from '../../core/audience/directory.ts'
 import { standingOf } from '../../core/audience/standing.ts'
-import type { SyncId, SyncMode } from '../../core/audience/sync.ts'
+import { syncId as idOf, isAhead, type SyncId, type SyncMode } from '../../core/audience/sync.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
 import { type MembershipSource, visitMemberships } from './memberships.ts'
@@ -41,6 +41,8 @@ export interface DeliveryCounts {
 }
 
 export interface WaitReport extends DeliveryCounts {
+  /** The newest sync of the audience, where it began by a clock that is ahead: this one changed nothing. */
+  readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'
 }
 
@@ -75,12 +77,21 @@ async function inputsLeft({ positions, inputTopic, audiencesGroup }: Deps, ends:
 async function countOf(
   deps: Deps,
   { audience, syncId, mode }: Pick<Options, 'audience' | 'syncId' | 'mode'>,
-): Promise<DeliveryCounts> {
+): Promise<Omit<WaitReport, 'end'>> {
   const counts = { delivered: 0, waiting: 0, undelivered: 0 }
+  let newest = idOf(0)
+  const seen = (id: SyncId): void => {
+    if (id > newest) newest = id
+  }
   const on = { now: deps.clock.now(), expiry: deps.expiry }
   await visitMemberships(deps, {
     isWanted: name => name === audience.name,
+    onMark(_audience, { begun, closed }) {
+      seen(begun)
+      seen(closed)
+    },
     onMembership({ destination }, state) {
+      seen(state.syncId)
       // A full sync also speaks of those whom it did not name; a newer one has its own say.
       const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
       if (!isConcerned || !audience.destinations.has(destination)) return
@@ -90,5 +101,5 @@ async function countOf(
       else counts.undelivered++
     },
   })
-  return counts
+  return isAhead(newest, on.now) ? { ...counts, ahead: newest } : counts
 }

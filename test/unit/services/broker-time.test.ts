@@ -44,6 +44,16 @@ it('is not asked for again of a topic that does not tell it', async () => {
   expect(asked).toHaveLength(1)
 })
 
+it('is asked for on the way only where no broker has told it for half a minute', async () => {
+  const { clock, asked, time } = setUp('time')
+  await time.known()
+  await clock.advance(29_000)
+  await time.known()
+  await clock.advance(1_000)
+  await time.known()
+  expect(asked).toEqual(['dead-letter -/clock 0', 'dead-letter -/clock 30000'])
+})
+
 it('keeps nobody from starting', async () => {
   const { clock, logger, time } = setUp('nothing')
   const asking = time.ask()

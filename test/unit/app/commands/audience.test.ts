@@ -42,10 +42,22 @@ describe('audience sync', () => {
     expect(harness.inputsTold()).toEqual(expect.arrayContaining(['observed ada 12', 'observed bob "gold"']))
   })
 
-  it('is newer than every sync before, whatever the clock says', async () => {
-    harness.keepMark('First time shopper', syncId(firstId * 2))
+  it("begins by the brokers' time, whatever the clock says, and reads no topic for that", async () => {
+    harness.brokersAhead = 3_600_000
     await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`])
-    expect(harness.inputs()[0]).toMatchObject({ syncId: firstId * 2 + 1 })
+    const [first] = harness.inputs() as readonly { syncId: number }[]
+    expect(Math.floor((first?.syncId ?? 0) / 1_024)).toBe(Date.parse('2026-03-01T01:00:00.000Z'))
+    expect(harness.read).toEqual([])
+  })
+
+  it.each<[string, () => void]>([
+    ['of a full one', () => harness.keepMark('First time shopper', syncId(firstId + 3_600_000 * 1_024))],
+    ['of a partial one', () => harness.keepShopper('zoe', { syncId: syncId(firstId + 3_600_000 * 1_024) })],
+  ])('that is waited for fails behind one %s whose clock was ahead', async (_name, given) => {
+    given()
+    const { code, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
+    expect(code).toBe(1)
+    expect(err).toMatch(/the audience has a sync of 2026-03-01T01:00:00.000Z, .* hookline audience reset, /)
   })
 
   it.each<[string, string[], string]>([

@@ -66,6 +66,13 @@ describe('delete-user', () => {
     expect(harness.marksOf('ada')).toMatchObject([{ source: 'web', isSuppressed: true }, {}])
   })
 
+  it("is of the brokers' time, whatever this machine's clock says", async () => {
+    harness.brokersAhead = 3_600_000
+    const { out } = await deleteUser('--user', 'ada', '--json')
+    expect(JSON.parse(out).createdAt).toBe('2026-03-01T01:00:00.000Z')
+    expect(harness.marksOf('ada')).toMatchObject([{ deletedAt: Date.parse('2026-03-01T01:00:00.000Z') }])
+  })
+
   it('says when nobody is told', async () => {
     const { code, out } = await deleteUser('--user', 'ada', '--source', 'idle', '--id', 'd-1')
     expect({ code, lines: out.split('\n')[1] }).toEqual({

@@ -85,6 +85,28 @@ describe('the end of a sync', () => {
   })
 })
 
+describe('a sync that began by a clock that was ahead', () => {
+  const week = 7 * 24 * 60
+
+  it('hides all before it, until a reset of the audience', () => {
+    harness.take(observed('ann', week))
+    harness.take(ended(week))
+    expect(harness.take(observed('bob', 2))).toEqual(['sync_closed'])
+    harness.take({ kind: 'reset', audience, destination: undefined })
+    expect(harness.take(observed('bob', 60))).toContainEqual(expect.stringMatching(/^bob crm true/))
+    expect(harness.take(ended(60))).toContainEqual(expect.stringMatching(/^ann crm false/))
+  })
+
+  it('hides no later word about whom it named as a partial one, after the reset', () => {
+    harness.take(observed('ann', week, 'true', 'partial'))
+    expect(harness.take(observed('ann', 2, 'false', 'partial'))).toEqual([])
+    harness.take({ kind: 'reset', audience, destination: undefined })
+    expect(harness.take(observed('ann', 60, 'false', 'partial'))).toContainEqual(
+      expect.stringMatching(/^ann crm false/),
+    )
+  })
+})
+
 describe('memberships of a removed destination', () => {
   const list = [{ name: audience, kind: 'audience' as const, destinations: ['crm'] }]
   const without = audienceDirectory({

@@ -18,7 +18,7 @@ describe('what has to be allowed', () => {
       'collector with the operator API',
       asked(['collector'], { hasOperator: true }),
       [
-        ...['suppressions', 'audience-input', 'audience-memberships', 'deletions'].map(name => `read h.${name}`),
+        ...['suppressions', 'audience-input', 'deletions'].map(name => `read h.${name}`),
         ...['events', 'rejected', 'audience-input', 'suppressions', 'deletions'].map(name => `write h.${name}`),
       ],
     ],

@@ -20,6 +20,15 @@ describe('syncs', () => {
     expect(harness.count('audienceEmitted{crm}')).toBe(4)
   })
 
+  it('one that comes too late is told of in the log', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.write(observed('ann', 2), ended(2), observed('bob', 1), ended(1))
+    await harness.advance(1)
+    expect(harness.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { level: 'warn', fields: { result: 'sync_closed', mode: 'full' }, line: expect.stringMatching(/newer one/) },
+    ])
+  })
+
   it('memberships stand in the partition of their input, identify messages in that of their user', async () => {
     const harness = await AudiencesHarness.started({ partitions: 5 })
     const users = ['ann', 'bob', 'cem', 'dee', 'eve']

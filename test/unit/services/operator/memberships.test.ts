@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { syncId } from '../../../../src/core/audience/sync.ts'
 import { durationMs, epochMs, type JsonText } from '../../../../src/core/units.ts'
 import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures.ts'
-import { newestSync, visitMemberships } from '../../../../src/services/operator/memberships.ts'
+import { visitMemberships } from '../../../../src/services/operator/memberships.ts'
 import { member, OperatorHarness, topics } from '../../../support/operator-harness.ts'
 
 const hour = 3_600_000
@@ -123,25 +123,5 @@ describe('figures', () => {
     expect(seen).toEqual([
       { userId: 'lost', destination: 'crm', standing: 'unknown', state: { ...member, acknowledged: undefined } },
     ])
-  })
-})
-
-describe('the newest sync', () => {
-  it.each<[string, () => void, number]>([
-    ['none', () => {}, 0],
-    ['a full one that has begun', () => harness.keepMark('Shoppers', syncId(7)), 7],
-    ['a partial one that named somebody', () => harness.keep(keyOf('ada'), { syncId: syncId(9) }), 9],
-    [
-      'one that named somebody who is gone',
-      () => {
-        harness.keep(keyOf('ada'), { syncId: syncId(9) })
-        harness.keep(keyOf('ada'), undefined)
-      },
-      9,
-    ],
-    ["another audience's", () => harness.keepMark('Other', syncId(7)), 0],
-  ])('%s', async (_name, given, newest) => {
-    given()
-    expect(await newestSync(await source(), 'Shoppers')).toBe(newest)
   })
 })

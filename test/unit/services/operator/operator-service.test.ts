@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
-import { syncId } from '../../../../src/core/audience/sync.ts'
+import { type SyncId, syncBegan } from '../../../../src/core/audience/sync.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { type SyncRequest, UploadCutShort } from '../../../../src/core/operator-api.ts'
 import { createOperatorService, type OperatorService } from '../../../../src/services/operator/operator-service.ts'
@@ -9,6 +9,7 @@ import { OperatorHarness, topics } from '../../../support/operator-harness.ts'
 import { RecordingLogger } from '../../../support/recording-logger.ts'
 import { traceparent } from '../../../support/traceparent.ts'
 
+const hour = 3_600_000
 const destinations = [destinationOf()]
 const directory = audienceDirectory({
   destinations,
@@ -27,7 +28,7 @@ beforeEach(async () => {
     ...{ topics, logger, marks: await access.marks() },
     codec: await access.events(),
     inputCodec: await access.inputs(),
-    membershipCodec: await access.memberships(),
+    timeKnown: access.timeKnown,
     routing: () => createRouting({ sources: [sourceOf('web')], destinations }),
     audiences: () => directory,
   })
@@ -52,6 +53,12 @@ describe('a deletion', () => {
     expect(await service.findDeletion(id)).toMatchObject({ kind: 'found', status: { id, status: 'running' } })
     expect(logger.lines).toMatchObject([{ level: 'info', fields: { id, users: 1, suppress: false, sources: ['web'] } }])
     expect(JSON.stringify(logger.lines)).not.toContain('ada')
+  })
+
+  it("is of the brokers' time", async () => {
+    harness.brokersAhead = hour
+    await deleteUsers({ userIds: ['ada'] })
+    expect(harness.marksOf('ada')).toMatchObject([{ deletedAt: Date.parse('2026-03-01T01:00:00.000Z') }])
   })
 
   it.each<[string, unknown, string]>([
@@ -88,9 +95,12 @@ describe('a sync', () => {
     expect(logger.lines).toMatchObject([{ level: 'info', fields: { audience: 'Shoppers', received: 2, end: 'ended' } }])
   })
 
-  it('is newer than what is known', async () => {
-    harness.keepMark('Shoppers', syncId(2 ** 51))
-    expect(await sync(listOf(['ada']))).toMatchObject({ syncId: 2 ** 51 + 1 })
+  it("begins by the brokers' time, and reads no topic for that", async () => {
+    harness.brokersAhead = hour
+    harness.read.length = 0
+    const { syncId } = (await sync(listOf(['ada']))) as { syncId: SyncId }
+    expect(syncBegan(syncId)).toBe(Date.parse('2026-03-01T01:00:00.000Z'))
+    expect(harness.read).toEqual([])
   })
 
   it('of an unknown audience is refused, before its list is read', async () => {
