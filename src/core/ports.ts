@@ -1,6 +1,8 @@
 import type { Event } from './message/event.ts'
 import type { DurationMs, EpochMs } from './units.ts'
 
+export type { Portion, TopicReader } from './topic-reader.ts'
+
 // --- time and chance
 
 export type Cancel = () => void
@@ -138,6 +140,8 @@ export interface OutgoingRecord {
   readonly headers: RecordHeaders
   /** Where the key alone does not say: else Java-compatible murmur2 of the key. */
   readonly partition?: number
+  /** It goes where records with this key are, instead of those with its own. */
+  readonly partitionKey?: Buffer
   /** Asked when its turn comes to be sent; false: it is answered with an error instead. Absent: it may. */
   readonly maySend?: () => boolean
 }
@@ -153,13 +157,7 @@ export interface LogProducer {
   stop(): Promise<void>
 }
 
-/** Reads whole topics outside any group. */
-export interface TopicReader {
-  /** Every record up to the ends noted at the start; awaits what `onRecord` returns. Resolves with how many records were read. */
-  readToEnd(topic: string, onRecord: (record: LogRecord) => void | Promise<void>): Promise<number>
-}
-
-/** The same for single partitions. */
+/** As TopicReader, for single partitions. */
 export interface PartitionReader {
   /** Key and value of a record are to be copied by whoever keeps them: they are views of all that was fetched at once. */
   readPartition(

@@ -1,6 +1,7 @@
 import { json } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import { deletionAsked } from '../../src/core/deletion/id.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { HttpEndpoint } from '../support/http-endpoint.ts'
@@ -50,11 +51,16 @@ it('a deleted user: waiting retries are dropped, the delete arrives, nothing is 
   const accepted = JSON.parse(await pipeline.command('delete-user', '--user', 'ada', '--suppress', '--json'))
   const acceptedAt = performance.now()
   await untilCounted(service, 'hookline_drops_total{reason="user_deleted"}', 3)
+  // As the id says by which a status request finds it.
+  expect(Math.abs((deletionAsked(accepted.id) ?? 0) - Date.parse(accepted.createdAt))).toBeLessThan(1_000)
   const status = async () => JSON.parse(await pipeline.command('delete-user', '--status', accepted.id, '--json'))
   await until(async () => ((await status()).status === 'finished' ? true : undefined))
   expect((await status()).sources).toMatchObject([
     { id: 'web', destinations: [{ id: 'crm', delivered: 1, undelivered: 0, waiting: 0 }] },
   ])
+  const told = (await pipeline.read(pipeline.topics.deletions)).filter(({ value }) => value !== null)
+  expect(told.map(({ key }) => String(key)).every(key => key.includes(accepted.id))).toBe(true)
+  expect(new Set(told.map(({ partition }) => partition)).size).toBe(1)
   await until(async () => (receiver.calls.some(call => call.userId === 'bob' && isLate(call)) ? true : undefined))
   expect(receiver.calls.filter(call => call.userId === 'ada' && call.type === 'track' && isLate(call))).toEqual([])
   expect(receiver.calls.filter(({ type }) => type === 'delete')).toHaveLength(2)

@@ -144,9 +144,9 @@ export class MemoryLog {
 
   /** Returns its offset. */
   #append(topic: string, record: OutgoingRecord, unreadBatch?: UnreadBatch): number {
-    const partition = record.partition ?? (record.key === null ? 0 : partitionFor(record.key, this.#partitions))
+    const { key, value, headers, partitionKey = key } = record
+    const { partition = partitionKey === null ? 0 : partitionFor(partitionKey, this.#partitions) } = record
     const log = this.#logs(topic)[partition] as LogRecord[]
-    const { key, value, headers } = record
     const at = { topic, partition, offset: log.length, timestamp: this.#clock.now() }
     log.push({ ...at, key, value, headers, ...(unreadBatch && { unreadBatch }) })
     return at.offset

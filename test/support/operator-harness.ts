@@ -70,11 +70,19 @@ export class OperatorHarness {
 
   reader(): TopicReader {
     return {
-      readToEnd: async (topic, onRecord) => {
+      readToEnd: async (topic, onRecord, { key, since = 0, isEnough = () => false } = {}) => {
         this.read.push(topic)
-        const records = this.log.records(topic)
-        for (const record of records) await onRecord(record)
-        return records.length
+        const only = key && partitionFor(key, partitions)
+        const records = this.log
+          .records(topic)
+          .filter(({ partition, timestamp }) => timestamp >= since && (only === undefined || partition === only))
+        let count = 0
+        for (const record of records) {
+          if (isEnough()) break
+          await onRecord(record)
+          count++
+        }
+        return count
       },
     }
   }

@@ -44,6 +44,10 @@ export const operatorSchemas = {
       id: { type: 'string' },
       status: state,
       createdAt: { type: 'string', description: 'ISO 8601, UTC.' },
+      partial: {
+        const: true,
+        description: 'Only so much of the topic was read: more deliveries may have ended than the counts say.',
+      },
       sources: {
         type: 'array',
         items: {

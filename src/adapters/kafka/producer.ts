@@ -143,7 +143,8 @@ class BatchingProducer implements LogProducer {
 
   #enqueue(topic: Topic, partitions: number, queued: Queued): void {
     const { name, lanes, isPatient } = topic
-    const { key, partition = key === null || isPatient ? topic.spread : partitionFor(key, partitions) } = queued.record
+    const { key, partitionKey: by = key } = queued.record
+    const { partition = by === null || isPatient ? topic.spread : partitionFor(by, partitions) } = queued.record
     const lane = lanes.get(partition) ?? { queue: [], bytes: 0, isSending: false }
     lanes.set(partition, lane)
     lane.queue.push(queued)

@@ -1,4 +1,6 @@
+import { partitionFor } from '../../core/message/event.ts'
 import type { Clock, Logger, PartitionReader, TopicPartition, TopicReader } from '../../core/ports.ts'
+import type { EpochMs } from '../../core/units.ts'
 import type { KafkaClient } from './client.ts'
 import { codeOfThrown, KafkaError, kafkaError } from './errors.ts'
 import {
@@ -8,6 +10,7 @@ import {
   fetchFrom,
   leaderOf,
   lookAnew,
+  offsetSince,
   partitionsOf,
   patience,
   type Range,
@@ -28,6 +31,7 @@ const maxWaitMs = 250
 const partitionBytes = 4 * 1024 * 1024
 
 interface Reading extends Range {
+  readonly isEnough?: (() => boolean) | undefined
   readonly maxBytes?: number
 }
 
@@ -49,12 +53,14 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
   }
 
   return {
-    readToEnd: (topic, onRecord) =>
+    readToEnd: (topic, onRecord, { key, since, isEnough } = {}) =>
       asked(topic, async (cluster, partitions) => {
-        const ranges = await allEnded(partitions.map(partition => rangeFound(deps, cluster, { topic, partition })))
+        const only = key && partitionFor(key, partitions.length)
+        const wanted = partitions.filter(partition => only === undefined || partition === only)
+        const ranges = await allEnded(wanted.map(partition => rangeFound(deps, cluster, { topic, partition }, since)))
         let count = 0
         for (const range of ranges)
-          count += await readPartition(deps, cluster, range, message =>
+          count += await readPartition(deps, cluster, { ...range, isEnough }, message =>
             onRecord(recordOf(topic, range.partition, message)),
           )
         return count
@@ -72,14 +78,23 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
 }
 
 /** Nobody can say where a log ends while its leader is being elected. @throws KafkaError when patience is over. */
-async function rangeFound(deps: ReaderDeps, cluster: Cluster, of: TopicPartition, attempt = 0): Promise<Range> {
+async function rangeFound(
+  deps: ReaderDeps,
+  cluster: Cluster,
+  of: TopicPartition,
+  since?: EpochMs,
+  attempt = 0,
+): Promise<Range> {
   try {
-    return await rangeOf(cluster, of.topic, of.partition)
+    const range = await rangeOf(cluster, of.topic, of.partition)
+    if (since === undefined) return range
+    const from = (await offsetSince(cluster, of, since)) ?? range.end
+    return { ...range, beginning: Math.max(range.beginning, from) }
   } catch (error) {
     if (!(error instanceof KafkaError && error.retriable) || attempt >= patience) throw error
     deps.logger.debug({ ...of, code: error.code }, 'ends of the log not found, trying again')
     await lookAnew(deps.clock, cluster, retryAfter(attempt))
-    return rangeFound(deps, cluster, of, attempt + 1)
+    return rangeFound(deps, cluster, of, since, attempt + 1)
   }
 }
 
@@ -89,16 +104,16 @@ async function readPartition(
   range: Reading,
   onMessage: OnMessage,
 ): Promise<number> {
-  const { end } = range
+  const { end, isEnough = () => false } = range
   let position = range.beginning
   let count = 0
   let attempt = 0
-  while (position < end) {
+  while (position < end && !isEnough()) {
     const { records, next } = await fetchOrWait(deps, cluster, range, position, attempt)
     attempt = next > position ? 0 : attempt + 1
     position = next
     for (const message of records) {
-      if (Number(message.offset) >= end) break
+      if (Number(message.offset) >= end || isEnough()) break
       const handled = onMessage(message)
       // Millions of records are handled at once: waiting for nothing would cost as much as some of them do.
       if (handled !== undefined) await handled

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
+import { newDeletionId } from '../../core/deletion/id.ts'
 import { type DeletionRequest, deletionOf, parseDeletionRequest } from '../../core/deletion/request.ts'
 import { type DeletionRecord, DeletionTally } from '../../core/deletion/status.ts'
 import { createRouting } from '../../core/delivery/route.ts'
 import type { Settings } from '../../core/settings.ts'
 import { topicNames } from '../../core/topics.ts'
 import { carryOutDeletion } from '../../services/operator/deletion.ts'
-import { createFindDeletion, type FindDeletion } from '../../services/operator/find-deletion.ts'
+import { createFindDeletion, type FindDeletion, mostRead } from '../../services/operator/find-deletion.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -67,7 +68,7 @@ async function run(options: Options, io: CommandIo, open: OpenOperatorAccess): P
   const settings = await loadSettings(options, io)
   const request = status === undefined ? requestOf(options, settings) : undefined
   const access = open(settings, io)
-  const find = createFindDeletion(access.reader, topicNames(settings.topics.prefix).deletions)
+  const find = createFindDeletion({ ...access, topic: topicNames(settings.topics.prefix).deletions })
   try {
     if (request !== undefined) await deleteUsers(request, find, access, settings, options, io)
     else await tellStatus(status as string, find, options, io)
@@ -94,11 +95,11 @@ async function deleteUsers(
   io: CommandIo,
 ): Promise<void> {
   const { producer, clock } = access
-  const id = options.id ?? clock.id()
-  const earlier = options.id === undefined ? undefined : (await find(id))?.record
+  await access.timeKnown()
+  const id = options.id ?? newDeletionId(clock.now(), clock.id())
+  const earlier = options.id === undefined ? undefined : (await known(find, id))?.record
   if (earlier !== undefined && !isOf(earlier, request))
     throw new UsageError(`--id: the deletion ${id} was asked for with other users or options`)
-  await access.timeKnown()
   const record = earlier ?? deletionOf(request, id, clock.now(), createRouting(settings))
   const [events, inputs, marks] = await Promise.all([access.events(), access.inputs(), access.marks()])
   const topics = topicNames(settings.topics.prefix)
@@ -111,6 +112,15 @@ async function deleteUsers(
   printData(io, options, accepted, [`deletion ${id}: ${counted(request.userIds.length)}`, ...deletionLines(accepted)])
 }
 
+const limit = `${mostRead.records} records, or ${mostRead.time / 1_000} s, of the deletions topic`
+
+/** Undefined: there is none with this id. @throws CommandFailed when that cannot be said */
+async function known(find: FindDeletion, id: string) {
+  const found = await find(id)
+  if (found.kind === 'not_reached') throw new CommandFailed(`${limit} were read, and none has the id ${id}`)
+  return found.kind === 'found' ? found : undefined
+}
+
 /** As far as the record tells. */
 const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&
@@ -120,12 +130,13 @@ const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: Deletio
 const counted = (users: number): string => (users === 1 ? '1 user' : `${users} users`)
 
 async function tellStatus(id: string, find: FindDeletion, options: Options, io: CommandIo): Promise<void> {
-  const known = await find(id)
-  if (known === undefined) throw new CommandFailed(`there is no deletion ${id}`)
-  const { status, record } = known
+  const found = await known(find, id)
+  if (found === undefined) throw new CommandFailed(`there is no deletion ${id}`)
+  const { status, record } = found
   printData(io, options, status, [
     `deletion ${id} of ${status.createdAt}: ${counted(record.users)}, ${status.status}`,
     ...deletionLines(status),
+    ...(status.partial ? [`more may have ended: only ${limit} were read`] : []),
   ])
   if (status.status === 'failed')
     throw new CommandFailed(

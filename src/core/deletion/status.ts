@@ -34,6 +34,8 @@ export interface DeletionStatus {
   readonly id: string
   readonly status: DeletionState
   readonly createdAt: string
+  /** As much was read as may be: there may be more outcomes. */
+  readonly partial?: true
   readonly sources: readonly {
     readonly id: string
     readonly destinations: readonly {
@@ -51,14 +53,28 @@ export class DeletionTally {
   /** By source, destination and user. */
   readonly #results = new Map<string, ChangeResult>()
   readonly #record: DeletionRecord
+  readonly #places: ReadonlySet<string>
+  /** Of what this deletion names. */
+  #delivered = 0
 
   constructor(record: DeletionRecord) {
     this.#record = record
+    this.#places = new Set(
+      record.sources.flatMap(({ id, destinations }) => destinations.map(each => placeOf(id, each))),
+    )
   }
 
   /** In the order of the topic. Those of other deletions, and of what this one does not name, change nothing. */
   note({ request, source, destination, userId, result }: DeletionOutcome): void {
-    if (request === this.#record.id) this.#results.set(JSON.stringify([source, destination, userId]), result)
+    if (request !== this.#record.id || !this.#places.has(placeOf(source, destination))) return
+    const key = JSON.stringify([source, destination, userId])
+    this.#delivered += Number(result === 'delivered') - Number(this.#results.get(key) === 'delivered')
+    this.#results.set(key, result)
+  }
+
+  /** Whether everybody was told. */
+  isFinished(): boolean {
+    return this.#delivered >= this.#places.size * this.#record.users
   }
 
   status(): DeletionStatus {

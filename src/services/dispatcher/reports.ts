@@ -1,5 +1,5 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { deletionOutcomeKey, encodeDeletionOutcome } from '../../core/deletion/status.ts'
+import { deletionKey, deletionOutcomeKey, encodeDeletionOutcome } from '../../core/deletion/status.ts'
 import type { Report } from '../../core/delivery/report.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -18,7 +18,9 @@ export function createReportRecord({ topics, encodeInput }: Deps): ReportRecord 
     if (report.kind === 'deletion') {
       const { outcome } = report
       const value = Buffer.from(encodeDeletionOutcome(outcome))
-      return { topic: topics.deletions, record: recordOf(deletionOutcomeKey(outcome), value) }
+      // Beside the deletion itself: who asks for it reads one partition.
+      const partitionKey = Buffer.from(deletionKey(outcome.request))
+      return { topic: topics.deletions, record: { ...recordOf(deletionOutcomeKey(outcome), value), partitionKey } }
     }
     const { input } = report
     // To the partition where the memberships of this user are kept.

@@ -1,65 +1,120 @@
+import { deletionAsked } from '../../core/deletion/id.ts'
 import {
   type DeletionOutcome,
   type DeletionRecord,
   type DeletionStatus,
   DeletionTally,
   decodeDeletion,
+  deletionKey,
 } from '../../core/deletion/status.ts'
-import type { TopicReader } from '../../core/ports.ts'
+import type { Clock, LogRecord, Portion, TopicReader } from '../../core/ports.ts'
+import { durationMs, type EpochMs, epochMs } from '../../core/units.ts'
 
-/** What the deletions topic holds of one deletion. */
-export interface KnownDeletion {
-  readonly record: DeletionRecord
-  readonly status: DeletionStatus
+export type FoundDeletion =
+  | { readonly kind: 'found'; readonly record: DeletionRecord; readonly status: DeletionStatus }
+  | { readonly kind: 'none' }
+  /** As much was read as may be, and there is more: it may be in the rest. */
+  | { readonly kind: 'not_reached' }
+
+/** Rejects when the topic cannot be read. */
+export type FindDeletion = (id: string) => Promise<FoundDeletion>
+
+interface Deps {
+  readonly reader: TopicReader
+  readonly topic: string
+  readonly clock: Clock
 }
 
-/** Undefined: there is none with this id. Rejects when the topic cannot be read. */
-export type FindDeletion = (id: string) => Promise<KnownDeletion | undefined>
-
-interface Entries {
-  record: DeletionRecord | undefined
-  /** By key: the last one holds. */
-  readonly outcomes: Map<string, DeletionOutcome>
-}
+/** What one question may read: some seconds of it, and twenty times what a usual deletion has. */
+export const mostRead = { records: 300_000, time: durationMs(5_000) }
+/** An id may have been made by a clock that nobody had told the brokers' time yet. */
+const marginMs = 600_000
 
 /**
- * Looks deletions up in their topic, all of which has to be read for that: once for everybody who asks while it is read for those before
- * them, and with memory only for what is asked for.
+ * Looks deletions up in their topic, one after the other: whoever asks for the same one before it is
+ * its turn gets the same answer. An id of ours says where and since when to read.
  */
-export function createFindDeletion(reader: TopicReader, topic: string): FindDeletion {
-  let gathering: { readonly asked: Map<string, Entries>; readonly read: Promise<unknown> } | undefined
+export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion {
+  const waiting = new Map<string, Promise<FoundDeletion>>()
   let last: Promise<unknown> = Promise.resolve()
 
-  function gather() {
-    const asked = new Map<string, Entries>()
-    const read = last.then(() => {
-      // Whoever asks from now on might miss what is written meanwhile: they have the next reading.
-      gathering = undefined
-      return readInto(asked)
-    })
-    last = read.catch(() => undefined)
-    return { asked, read }
+  async function find(id: string): Promise<FoundDeletion> {
+    const entries = new Entries(id)
+    const until = clock.monotonic() + mostRead.time
+    let count = 0
+    let isPartial = false
+    const isEnough = (): boolean => {
+      if (entries.areComplete()) return true
+      isPartial = count >= mostRead.records || clock.monotonic() >= until
+      return isPartial
+    }
+    const onRecord = (record: LogRecord): void => {
+      count++
+      entries.take(record)
+    }
+    await reader.readToEnd(topic, onRecord, { ...placeOf(id), isEnough })
+    return entries.found(isPartial)
   }
 
-  const readInto = (asked: ReadonlyMap<string, Entries>): Promise<unknown> =>
-    reader.readToEnd(topic, ({ key, value }) => {
-      const name = key?.toString() ?? ''
-      const entry = value === null ? undefined : decodeDeletion(name, value.toString())
-      if (entry?.kind === 'outcome') asked.get(entry.outcome.request)?.outcomes.set(name, entry.outcome)
-      const entries = entry?.kind === 'request' ? asked.get(entry.record.id) : undefined
-      if (entry?.kind === 'request' && entries !== undefined) entries.record = entry.record
+  return id => {
+    const shared = waiting.get(id)
+    if (shared !== undefined) return shared
+    const found = last.then(() => {
+      // Whoever asks from now on might miss what is written while it is read.
+      waiting.delete(id)
+      return find(id)
     })
+    waiting.set(id, found)
+    last = found.catch(() => undefined)
+    return found
+  }
+}
 
-  return async id => {
-    gathering ??= gather()
-    const { asked, read } = gathering
-    const entries = asked.get(id) ?? { record: undefined, outcomes: new Map() }
-    asked.set(id, entries)
-    await read
-    const { record, outcomes } = entries
-    if (record === undefined) return undefined
-    const tally = new DeletionTally(record)
-    for (const outcome of outcomes.values()) tally.note(outcome)
-    return { record, status: tally.status() }
+/** Earlier versions wrote the outcomes of a deletion into any partition; their ids say no time. */
+function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
+  const asked = deletionAsked(id)
+  return asked === undefined ? {} : { key: Buffer.from(deletionKey(id)), since: before(asked) }
+}
+
+const before = (time: EpochMs): EpochMs => epochMs(Math.max(0, time - marginMs))
+
+/** What was read of one deletion. */
+class Entries {
+  readonly #id: string
+  /** By key, with the time when it was appended: the last one holds, also of those in two partitions. */
+  readonly #outcomes = new Map<string, { readonly outcome: DeletionOutcome; readonly at: EpochMs }>()
+  #record: DeletionRecord | undefined
+  #tally: DeletionTally | undefined
+
+  constructor(id: string) {
+    this.#id = id
+  }
+
+  take({ key, value, timestamp: at }: LogRecord): void {
+    const name = key?.toString() ?? ''
+    const entry = value === null ? undefined : decodeDeletion(name, value.toString())
+    if (entry?.kind === 'request' && entry.record.id === this.#id) this.#begin(entry.record)
+    if (entry?.kind !== 'outcome' || entry.outcome.request !== this.#id) return
+    if (at < (this.#outcomes.get(name)?.at ?? 0)) return
+    this.#outcomes.set(name, { outcome: entry.outcome, at })
+    this.#tally?.note(entry.outcome)
+  }
+
+  /** Compaction may leave outcomes before it. */
+  #begin(record: DeletionRecord): void {
+    this.#record = record
+    this.#tally = new DeletionTally(record)
+    for (const { outcome } of this.#outcomes.values()) this.#tally.note(outcome)
+  }
+
+  /** Everybody was told: nothing that comes later changes that. */
+  areComplete(): boolean {
+    return this.#tally?.isFinished() === true
+  }
+
+  found(isPartial: boolean): FoundDeletion {
+    if (this.#record === undefined || this.#tally === undefined) return { kind: isPartial ? 'not_reached' : 'none' }
+    const status = this.#tally.status()
+    return { kind: 'found', record: this.#record, status: isPartial ? { ...status, partial: true } : status }
   }
 }

@@ -1,6 +1,7 @@
 import type { AudienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { newSyncId } from '../../core/audience/sync.ts'
+import { newDeletionId } from '../../core/deletion/id.ts'
 import { deletionOf, parseDeletionRequest } from '../../core/deletion/request.ts'
 import { DeletionTally } from '../../core/deletion/status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
@@ -19,7 +20,7 @@ import { type Refusal, refusal } from '../../core/tracking-api.ts'
 import { assertNever } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { carryOutDeletion } from './deletion.ts'
-import { createFindDeletion } from './find-deletion.ts'
+import { createFindDeletion, mostRead } from './find-deletion.ts'
 import { type SyncReport, writeSync } from './sync.ts'
 
 export interface OperatorDeps {
@@ -47,7 +48,7 @@ export interface OperatorService extends OperatorApi {
 export function createOperatorService(deps: OperatorDeps): OperatorService {
   const { producer, reader, marks, topics, routing, audiences, clock, logger } = deps
   const { encode: encodeInput } = deps.inputCodec
-  const find = createFindDeletion(reader, topics.deletions)
+  const find = createFindDeletion({ reader, topic: topics.deletions, clock })
   const stopping = new AbortController()
 
   /** All that can go wrong here is Kafka's, and may be better later. */
@@ -66,7 +67,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     if (parsed.kind === 'refused') return refusal(parsed.code, parsed.message)
     const { request } = parsed
     await deps.timeKnown()
-    const record = deletionOf(request, clock.id(), clock.now(), routing())
+    const record = deletionOf(request, newDeletionId(clock.now(), clock.id()), clock.now(), routing())
     const encodings = { encodeEvent: deps.codec.encode, encodeInput }
     return asked('deletion', async () => {
       await carryOutDeletion({ producer, topics, marks, ...encodings, headers: traceHeaders(trace) }, request, record)
@@ -111,7 +112,8 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     findDeletion: id =>
       asked('looking a deletion up', async () => {
         const known = await find(id)
-        return known === undefined ? noDeletion : { kind: 'found', status: known.status }
+        if (known.kind === 'found') return { kind: 'found', status: known.status }
+        return known.kind === 'none' ? noDeletion : notReached
       }),
     refuseAudience,
     sync,
@@ -143,4 +145,8 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
 const kafkaUnavailable = refusal('unavailable', 'Kafka cannot be used at present: send all of it again.', {
   retryAfter: 5,
 })
+const notReached = refusal(
+  'not_found',
+  `Of the deletions topic ${mostRead.records} records or ${mostRead.time / 1_000} s were read, and none has this id.`,
+)
 const noDeletion = refusal('not_found', 'There is no deletion with this id.')

@@ -40,6 +40,19 @@ describe('where a record goes', () => {
     expect((await contents(topic)).map(({ partition }) => partition)).toEqual([0, 1, 2])
   })
 
+  it('a key of another record takes it to the partition of that', async () => {
+    const topic = await newTopic({ partitions: 5 })
+    const partitionKey = Buffer.from('["d-1"]')
+    await appendAll(
+      producer(),
+      topic,
+      Array.from({ length: 20 }, (_, index) => ({ key: Buffer.from(`user-${index}`), partitionKey })),
+    )
+    const records = await contents(topic)
+    expect(new Set(records.map(({ key }) => String(key))).size).toBe(20)
+    expect(new Set(records.map(({ partition }) => partition))).toEqual(new Set([partitionFor(partitionKey, 5)]))
+  })
+
   it('records without key are spread', async () => {
     const topic = await newTopic({ partitions: 3 })
     const to = producer()

@@ -3,6 +3,7 @@ import type { CommandIo } from '../../../../src/app/command.ts'
 import { deleteUserCommand } from '../../../../src/app/commands/delete-user.ts'
 import { unsuppressUserCommand } from '../../../../src/app/commands/unsuppress-user.ts'
 import { deletionOutcomeKey, encodeDeletionOutcome } from '../../../../src/core/deletion/status.ts'
+import { mostRead } from '../../../../src/services/operator/find-deletion.ts'
 import { runCommand } from '../../../support/command-io.ts'
 import { configFolder } from '../../../support/config-folder.ts'
 import { OperatorHarness, topics } from '../../../support/operator-harness.ts'
@@ -139,6 +140,17 @@ describe('delete-user --status', () => {
         : 'hookline: some were not told; see: hookline dead-letters; put back by hookline replay they are told again\n',
     )
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ id: 'd-1', status })
+  })
+
+  it('that reads no more than it may says so', async () => {
+    const other = { request: 'd-0', source: 'web', destination: 'crm', userId: 'ada', reason: undefined } as const
+    for (let written = 0; written < mostRead.records; written++)
+      harness.log.writeTo(1, topics.deletions, Buffer.from(encodeDeletionOutcome({ ...other, result: 'delivered' })))
+    const told = await deleteUser('--status', 'd-1')
+    expect(told.out).toMatch(/\nmore may have ended: only 300000 records, or 5 s, of the deletions topic were read\n$/)
+    expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ partial: true })
+    const strange = await deleteUser('--status', 'd-9')
+    expect(strange).toMatchObject({ code: 1, err: expect.stringMatching(/were read, and none has the id d-9\n$/) })
   })
 
   it('of none that there is', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { newDeletionId } from '../../../../src/core/deletion/id.ts'
 import {
   type DeletionOutcome,
   type DeletionRecord,
@@ -7,9 +8,10 @@ import {
   encodeDeletion,
   encodeDeletionOutcome,
 } from '../../../../src/core/deletion/status.ts'
-import type { LogRecord, TopicReader } from '../../../../src/core/ports.ts'
+import type { LogRecord, Portion, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
-import { createFindDeletion } from '../../../../src/services/operator/find-deletion.ts'
+import { createFindDeletion, mostRead } from '../../../../src/services/operator/find-deletion.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
 
 const record = (id: string, users = 2): readonly [string, string] => {
   const deletion: DeletionRecord = {
@@ -31,15 +33,29 @@ const outcome = (request: string, userId: string, result: 'delivered' | 'undeliv
 
 /** A topic that is read when the test says so. */
 class Topic implements TopicReader {
-  readonly records: (readonly [key: string | null, value: string | null])[] = []
+  records: (readonly [key: string | null, value: string | null])[] = []
   readonly readings: PromiseWithResolvers<void>[] = []
+  readonly portions: Portion[] = []
+  readonly clock = new ManualClock()
+  count = 0
 
-  async readToEnd(_topic: string, onRecord: (record: LogRecord) => void | Promise<void>): Promise<number> {
+  find() {
+    return createFindDeletion({ reader: this, topic: 'deletions', clock: this.clock })
+  }
+
+  async readToEnd(
+    _topic: string,
+    onRecord: (record: LogRecord) => void | Promise<void>,
+    portion: Portion = {},
+  ): Promise<number> {
+    this.portions.push(portion)
     const reading = Promise.withResolvers<void>()
     this.readings.push(reading)
     const seen = [...this.records]
     await reading.promise
     for (const [key, value] of seen) {
+      if (portion.isEnough?.()) break
+      this.count++
       const bytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text))
       await onRecord({ key: bytes(key), value: bytes(value) } as LogRecord)
     }
@@ -48,13 +64,13 @@ class Topic implements TopicReader {
 }
 const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-async function found(id: string, ...records: Topic['records']) {
+async function found(id: string, records: Topic['records']) {
   const topic = new Topic()
-  topic.records.push(...records)
-  const asked = createFindDeletion(topic, 'deletions')(id)
+  topic.records = records
+  const asked = topic.find()(id)
   await settled()
   topic.readings[0]?.resolve()
-  return asked
+  return { topic, known: await asked }
 }
 
 describe('what the topic tells of one deletion', () => {
@@ -83,37 +99,86 @@ describe('what the topic tells of one deletion', () => {
       { delivered: 0, waiting: 2 },
     ],
   ])('%s', async (_name, records, counts) => {
-    const known = await found('d-1', ...records)
-    const told = known?.status.sources[0]?.destinations[0]
-    if (counts === undefined) expect(known).toBeUndefined()
+    const { known } = await found('d-1', records)
+    const told = known.kind === 'found' ? known.status.sources[0]?.destinations[0] : undefined
+    if (counts === undefined) expect(known).toEqual({ kind: 'none' })
     else expect(told).toMatchObject(counts)
   })
 })
 
+describe('what is read', () => {
+  const id = newDeletionId(epochMs(1_000_000), 'any')
+
+  it('of an id of ours: its partition, since it was asked for', async () => {
+    const { topic } = await found(id, [record(id)])
+    expect(topic.portions).toMatchObject([{ key: Buffer.from(deletionKey(id)), since: 400_000 }])
+  })
+
+  it('of an id of an earlier version: all partitions', async () => {
+    const { topic } = await found('d-1', [record('d-1')])
+    expect(topic.portions).toEqual([{ isEnough: expect.any(Function) }])
+  })
+
+  it('no more once everybody was told', async () => {
+    const all = [outcome(id, 'ada', 'delivered'), outcome(id, 'bob', 'delivered')]
+    const { topic, known } = await found(id, [record(id), ...all, ...Array(10).fill(record('other'))])
+    expect(known).toMatchObject({ status: { status: 'finished' } })
+    expect(topic.count).toBe(3)
+  })
+
+  it('more while somebody was not: a replay may tell them yet', async () => {
+    const all = [outcome(id, 'ada', 'delivered'), outcome(id, 'bob', 'undelivered')]
+    const { known } = await found(id, [record(id), ...all, outcome(id, 'bob', 'delivered')])
+    expect(known).toMatchObject({ status: { status: 'finished' } })
+  })
+
+  it('so many records and no more, which the answer says', async () => {
+    const others = Array(mostRead.records).fill(record('other'))
+    const { topic, known } = await found(id, [record(id), ...others, outcome(id, 'ada', 'delivered')])
+    expect(topic.count).toBe(mostRead.records)
+    expect(known).toMatchObject({ kind: 'found', status: { partial: true, status: 'running' } })
+    expect((await found(id, [...others, record(id)])).known).toEqual({ kind: 'not_reached' })
+    expect((await found(id, others)).known).toEqual({ kind: 'none' })
+  })
+
+  it('for so long and no longer', async () => {
+    const topic = new Topic()
+    topic.records.push(record(id), outcome(id, 'ada', 'delivered'))
+    const asked = topic.find()(id)
+    await settled()
+    await topic.clock.advance(mostRead.time)
+    topic.readings[0]?.resolve()
+    expect(await asked).toEqual({ kind: 'not_reached' })
+  })
+})
+
 describe('several who ask', () => {
-  it('share a reading, but none that began before they asked', async () => {
+  it('for the same share a reading, but none that began before they asked', async () => {
     const topic = new Topic()
     topic.records.push(record('d-1'))
-    const find = createFindDeletion(topic, 'deletions')
+    const find = topic.find()
     const first = find('d-1')
     await settled()
     topic.records.push(record('d-2'))
-    const [second, third] = [find('d-2'), find('d-1')]
+    const [second, third, fourth] = [find('d-2'), find('d-1'), find('d-2')]
     await settled()
     expect(topic.readings).toHaveLength(1)
     topic.readings[0]?.resolve()
-    expect((await first)?.record.id).toBe('d-1')
+    expect(await first).toMatchObject({ record: { id: 'd-1' } })
     await settled()
-    expect(topic.readings).toHaveLength(2)
     topic.readings[1]?.resolve()
-    expect((await second)?.record.id).toBe('d-2')
-    expect((await third)?.record.id).toBe('d-1')
+    expect(await second).toMatchObject({ record: { id: 'd-2' } })
+    expect(await fourth).toBe(await second)
+    await settled()
+    topic.readings[2]?.resolve()
+    expect(await third).toMatchObject({ record: { id: 'd-1' } })
+    expect(topic.readings).toHaveLength(3)
   })
 
   it('a reading that fails is told to those who wait for it; the next one is made all the same', async () => {
     const topic = new Topic()
     topic.records.push(record('d-1'))
-    const find = createFindDeletion(topic, 'deletions')
+    const find = topic.find()
     const first = find('d-1')
     await settled()
     const second = find('d-1')
@@ -121,6 +186,6 @@ describe('several who ask', () => {
     await expect(first).rejects.toThrow('no broker')
     await settled()
     topic.readings[1]?.resolve()
-    expect((await second)?.record.id).toBe('d-1')
+    expect(await second).toMatchObject({ record: { id: 'd-1' } })
   })
 })
