@@ -12,6 +12,7 @@ import type { MembershipRecord } from '../core/audience/record.ts'
 import type { Clock, EventCodec, LogPositions, LogProducer, TopicReader, ValueCodec } from '../core/ports.ts'
 import type { Settings } from '../core/settings.ts'
 import { topicNames } from '../core/topics.ts'
+import type { EpochMs } from '../core/units.ts'
 import { createBrokerTime } from '../services/broker-time.ts'
 import { createMarks, type Marks } from '../services/deletion/marks.ts'
 import type { CommandIo } from './command.ts'
@@ -19,13 +20,12 @@ import { commandLogger } from './command-logger.ts'
 
 /** What commands about audiences and deletions work with; each part connects when it is first used. */
 export interface OperatorAccess {
-  /** Goes by the brokers' time once `timeKnown` has resolved. */
   readonly clock: Clock
   readonly reader: TopicReader
   readonly producer: LogProducer
   readonly positions: LogPositions
-  /** Resolves when the brokers have told their time, or when it takes too long to wait for. */
-  timeKnown(): Promise<void>
+  /** Asks a broker; the clock goes by its time from then on. */
+  brokersNow(): Promise<EpochMs>
   /** @throws SchemaNotRegistered, RegistryUnavailable */
   events(): Promise<EventCodec>
   /** @throws as `events` */
@@ -56,7 +56,7 @@ export const openOperatorAccess: OpenOperatorAccess = (settings, io) => {
     producer,
     reader: createReader(deps),
     positions: createLogPositions(deps.kafka),
-    timeKnown: time.known,
+    brokersNow: time.now,
     events: () => createEventCodec({ registry, eventsTopic: topics.events, clock }),
     inputs: () => createAudienceInputCodec({ registry, topic: topics.audienceInput, clock }),
     memberships: () => createMembershipCodec({ registry, topic: topics.memberships, clock }),

@@ -146,12 +146,15 @@ export interface OutgoingRecord {
   readonly maySend?: () => boolean
 }
 
+/** `offset`: the record's own, where the broker says it. `appended`: its time by the broker's clock, where the topic keeps that. */
+export type OnAck = (error: Error | undefined, offset?: number, appended?: EpochMs) => void
+
 export interface LogProducer {
   /**
-   * Queues a record; `onAck` is called once, without error only when all in-sync replicas have it. `offset`: the record's own, where the
-   * broker says it. `MESSAGE_TOO_LARGE` is about this record, not about its batch.
+   * Queues a record; `onAck` is called once, without error only when all in-sync replicas have it.
+   * `MESSAGE_TOO_LARGE` is about this record, not about its batch.
    */
-  append(topic: string, record: OutgoingRecord, onAck: (error: Error | undefined, offset?: number) => void): void
+  append(topic: string, record: OutgoingRecord, onAck: OnAck): void
   /** Sends what is queued; resolves when everything appended before is answered. */
   flush(): Promise<void>
   stop(): Promise<void>

@@ -1,5 +1,5 @@
 import type { Clock, Logger, LogProducer } from '../core/ports.ts'
-import { durationMs } from '../core/units.ts'
+import { durationMs, type EpochMs } from '../core/units.ts'
 import { type Chore, createChore } from './chore.ts'
 
 /** Brokers tell their time with each record that they store. Where nothing is written for this long it is asked for. */
@@ -18,10 +18,13 @@ interface Deps {
 }
 
 export interface BrokerTime extends Chore {
-  /** Resolves when the brokers' time is known, or when it takes too long to wait for. */
-  ask(): Promise<void>
-  /** The same, but asks only where no broker has told it for half a minute. */
-  known(): Promise<void>
+  /** Resolves with what a broker says; undefined: none does, or it takes too long to wait for. */
+  ask(): Promise<EpochMs | undefined>
+  /**
+   * The same, or this process's own time. As long as one broker leads the partition of the record, what
+   * is asked for later is later, wherever it is asked for.
+   */
+  now(): Promise<EpochMs>
 }
 
 /** No dead letter has this key: those begin with the destination's id, or `-/` and a topic. And it is not JSON, as those of deletions. */
@@ -33,19 +36,18 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
   /** The topic keeps the producer's time. */
   let isSilent = false
 
-  function ask(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
+  function ask(): Promise<EpochMs | undefined> {
+    const { promise, resolve } = Promise.withResolvers<EpochMs | undefined>()
     const cancel = clock.after(firstAnswerLimit, () => {
       logger.warn({ topic }, "no broker has told its time: this machine's clock is used until one does")
-      resolve()
+      resolve(undefined)
     })
-    const before = learnedAt()
     isAsking = true
-    producer.append(topic, record, error => {
+    producer.append(topic, record, (error, _offset, appended) => {
       isAsking = false
-      isSilent = error === undefined && learnedAt() === before
+      isSilent = error === undefined && appended === undefined
       cancel()
-      resolve()
+      resolve(appended)
     })
     return promise
   }
@@ -59,6 +61,5 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
       return askEvery
     },
   })
-  const isFresh = (): boolean => clock.monotonic() - learnedAt() < askEvery
-  return { ...chore, ask, known: async () => (isSilent || isFresh() ? undefined : ask()) }
+  return { ...chore, ask, now: async () => (await ask()) ?? clock.now() }
 }

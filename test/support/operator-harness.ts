@@ -14,7 +14,7 @@ import { decodeMarks, type UserMarks } from '../../src/core/deletion/marks.ts'
 import { type Event, partitionFor } from '../../src/core/message/event.ts'
 import type { LogRecord, TopicReader } from '../../src/core/ports.ts'
 import { topicNames } from '../../src/core/topics.ts'
-import type { JsonText } from '../../src/core/units.ts'
+import { epochMs, type JsonText } from '../../src/core/units.ts'
 import { createMarks } from '../../src/services/deletion/marks.ts'
 import { JsonEventCodec, JsonValueCodec } from './json-codec.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -30,7 +30,7 @@ export class OperatorHarness {
   readonly log = new MemoryLog(this.clock, partitions)
   /** Up to where the audiences service has taken its inputs: always all of them, unless a test says otherwise. */
   committed: (() => readonly number[]) | undefined
-  /** How far the brokers are ahead of this machine's clock, which does not know yet. */
+  /** How far the brokers are ahead of this machine's clock. */
   brokersAhead = 0
   /** The topics that were read, in order. */
   readonly read: string[] = []
@@ -51,7 +51,7 @@ export class OperatorHarness {
       positions: { ends, committed: async (_group, topic) => this.committed?.() ?? ends(topic) },
       events: async () => new JsonEventCodec(),
       inputs: async () => new JsonValueCodec<AudienceInput>(),
-      timeKnown: async () => this.#learnTime(),
+      brokersNow: async () => epochMs(this.clock.now() + this.brokersAhead),
       memberships: async () => new JsonValueCodec<MembershipRecord>(),
       marks: async () => {
         await marks.start()
@@ -61,11 +61,6 @@ export class OperatorHarness {
         this.open--
       },
     }
-  }
-
-  #learnTime(): void {
-    this.clock.step(this.brokersAhead)
-    this.brokersAhead = 0
   }
 
   reader(): TopicReader {

@@ -1,6 +1,6 @@
 import type { Producer } from 'kafkajs'
 import { partitionFor } from '../../core/message/event.ts'
-import type { Cancel, Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
+import type { Cancel, Clock, Logger, LogProducer, OnAck, OutgoingRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import { partitionCount } from './admin.ts'
 import { type AppendReading, appendReading } from './append-reading.ts'
@@ -8,7 +8,7 @@ import { batchLength, batchLimits, isWorthHalving, maxRecordBytes, recordBytes }
 import { type KafkaClient, metadataMaxAgeMs, producerRetry } from './client.ts'
 import { codeOfThrown, KafkaError, kafkaError, recordTooLarge, topicMissing } from './errors.ts'
 import { loadKafkajs } from './library.ts'
-import { firstOffset, heldBack, type Sending } from './produce-answer.ts'
+import { heldBack, type Sending, type Stored, storedOf } from './produce-answer.ts'
 import { Rounds } from './rounds.ts'
 
 export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
@@ -28,8 +28,6 @@ export interface ProducerDeps {
 const linger = { usual: durationMs(5), patient: durationMs(20) }
 /** How long the leader may wait for the replicas: less than the request may take, so that its answer comes. */
 const replicationTimeoutMs = 8_000
-
-type OnAck = (error: Error | undefined, offset?: number) => void
 
 interface Queued {
   readonly record: OutgoingRecord
@@ -199,8 +197,7 @@ class BatchingProducer implements LogProducer {
     await this.#send(name, partition, batch.slice(half))
   }
 
-  /** Resolves with the offset of the first record, or with the error. */
-  async #request(topic: string, partition: number, batch: readonly Queued[]): Promise<number | KafkaError> {
+  async #request(topic: string, partition: number, batch: readonly Queued[]): Promise<Stored | KafkaError> {
     const { CompressionTypes } = loadKafkajs()
     try {
       await this.#connect()
@@ -216,7 +213,7 @@ class BatchingProducer implements LogProducer {
       })
       const reading = appendReading(answer, sentAt, this.#deps.clock.monotonic())
       if (reading !== undefined) this.#deps.onAppended?.(reading)
-      return firstOffset(answer, topic, partition)
+      return storedOf(answer, topic, partition, reading?.appended)
     } catch (thrown) {
       if (codeOfThrown(thrown) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, thrown)
       return kafkaError(`records for ${topic}/${partition} are not stored`, thrown)
@@ -231,10 +228,10 @@ class BatchingProducer implements LogProducer {
     return this.#connected
   }
 
-  #answer(batch: readonly Queued[], error: KafkaError | undefined, offset = 0): void {
+  #answer(batch: readonly Queued[], error: KafkaError | undefined, { offset, appended }: Stored = { offset: 0 }): void {
     if (error !== undefined) this.#deps.logger.debug({ code: error.code, records: batch.length }, error.message)
     for (const [index, { round, onAck }] of batch.entries()) {
-      if (error === undefined) onAck(undefined, offset + index)
+      if (error === undefined) onAck(undefined, offset + index, appended)
       else onAck(error)
       this.#rounds.leave(round)
     }

@@ -45,15 +45,14 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
 async function upload({ task, options, audience, mode, list, signal }: Run): Promise<SyncReport> {
   const { access, io } = task
   const inputs = await inputsOf(task)
-  await access.timeKnown()
+  const syncId = newSyncId(await access.brokersNow(), access.clock.id())
   const isSized = list.size !== undefined
   const format = isSized ? '{bar} {percentage}% {members} members, {eta_formatted} left' : '{members} members'
   const bar = createProgressBar(io, options, format)
   bar?.start(list.size ?? 0, { members: 0 })
   try {
     return await writeSync(inputs, list.lines(signal), {
-      ...{ audience, mode, signal },
-      syncId: newSyncId(access.clock.now(), access.clock.id()),
+      ...{ audience, mode, signal, syncId },
       allowEmpty: options.allowEmpty === true,
       onProgress: members => bar?.update(isSized ? list.bytesRead : members, { members }),
     })

@@ -95,12 +95,12 @@ async function deleteUsers(
   io: CommandIo,
 ): Promise<void> {
   const { producer, clock } = access
-  await access.timeKnown()
-  const id = options.id ?? newDeletionId(clock.now(), clock.id())
+  const now = await access.brokersNow()
+  const id = options.id ?? newDeletionId(now, clock.id())
   const earlier = options.id === undefined ? undefined : (await known(find, id))?.record
   if (earlier !== undefined && !isOf(earlier, request))
     throw new UsageError(`--id: the deletion ${id} was asked for with other users or options`)
-  const record = earlier ?? deletionOf(request, id, clock.now(), createRouting(settings))
+  const record = earlier ?? deletionOf(request, id, now, createRouting(settings))
   const [events, inputs, marks] = await Promise.all([access.events(), access.inputs(), access.marks()])
   const topics = topicNames(settings.topics.prefix)
   const deps = { producer, topics, marks, encodeEvent: events.encode, encodeInput: inputs.encode }

@@ -19,7 +19,7 @@ export function createOperatorApi(foundation: Foundation): OperatorService | und
     ...foundation,
     reader: createReader({ kafka, clock, logger }),
     positions: createLogPositions(kafka),
-    timeKnown: time.known,
+    brokersNow: time.now,
     routing: () => live().routing,
     audiences: () => live().audiences,
   })

@@ -17,7 +17,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
 import { type Refusal, refusal } from '../../core/tracking-api.ts'
-import { assertNever } from '../../core/units.ts'
+import { assertNever, type EpochMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
 import { carryOutDeletion } from './deletion.ts'
 import { createFindDeletion, mostRead } from './find-deletion.ts'
@@ -34,8 +34,8 @@ export interface OperatorDeps {
   readonly routing: () => Routing
   readonly audiences: () => AudienceDirectory
   readonly clock: Clock
-  /** Resolves when the clock goes by the brokers' time, or when it takes too long to wait for. */
-  readonly timeKnown: () => Promise<void>
+  /** Asks a broker. */
+  readonly brokersNow: () => Promise<EpochMs>
   readonly logger: Logger
 }
 
@@ -66,8 +66,8 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const parsed = parseDeletionRequest(input, routing())
     if (parsed.kind === 'refused') return refusal(parsed.code, parsed.message)
     const { request } = parsed
-    await deps.timeKnown()
-    const record = deletionOf(request, newDeletionId(clock.now(), clock.id()), clock.now(), routing())
+    const now = await deps.brokersNow()
+    const record = deletionOf(request, newDeletionId(now, clock.id()), now, routing())
     const encodings = { encodeEvent: deps.codec.encode, encodeInput }
     return asked('deletion', async () => {
       await carryOutDeletion({ producer, topics, marks, ...encodings, headers: traceHeaders(trace) }, request, record)
@@ -92,8 +92,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const writing = { producer, topic: topics.audienceInput, partitions, encodeInput, headers }
     try {
       return await asked('audience sync', async () => {
-        await deps.timeKnown()
-        const syncId = newSyncId(clock.now(), clock.id())
+        const syncId = newSyncId(await deps.brokersNow(), clock.id())
         const { signal } = stopping
         const report = await writeSync(writing, lines, { audience, mode, syncId, allowEmpty, signal })
         const { received, end } = report

@@ -16,6 +16,26 @@ async function contents(topic: string): Promise<LogRecord[]> {
 
 const failure = (code: string, retriable: boolean) => expect.objectContaining({ name: 'KafkaError', code, retriable })
 
+it.each([
+  ['tells when the broker has appended a record', 'LogAppendTime'],
+  ['tells no time of a topic that keeps that of the producer', 'CreateTime'],
+])('%s', async (_, type) => {
+  const topic = await newTopic({ config: { 'message.timestamp.type': type, 'cleanup.policy': 'compact' } })
+  const to = producer()
+  const times: (number | undefined)[] = []
+  const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
+  for (let round = 0; round < 3; round++) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    to.append(topic, record, (error, offset, appended) => {
+      times.push(error === undefined && offset === round ? appended : Number.NaN)
+      resolve()
+    })
+    await promise
+  }
+  const stored = (await contents(topic)).map(({ timestamp }) => timestamp)
+  expect(times).toEqual(type === 'CreateTime' ? Array(3).fill(undefined) : stored)
+})
+
 describe('where a record goes', () => {
   it('a key always to the partition that Java would choose', async () => {
     const topic = await newTopic({ partitions: 5 })

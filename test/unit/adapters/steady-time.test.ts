@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createBootTime, createSteadyTime } from '../../../src/adapters/steady-time.ts'
+import { epochMs } from '../../../src/core/units.ts'
 
 const start = Date.parse('2026-03-01T00:00:00.000Z')
 const second = 1_000
@@ -148,7 +149,7 @@ describe("the brokers' time", () => {
     const writes = (off = 0): void => {
       const sentAt = machine.monotonic
       runs(5)
-      const appended = time.broker + off
+      const appended = epochMs(time.broker + off)
       runs(5)
       steady.learn({ sentAt, answeredAt: machine.monotonic, appended })
     }
@@ -196,7 +197,7 @@ describe("the brokers' time", () => {
   it('an answer that waited while the process was frozen says little, and changes nothing', () => {
     const { machine, time, steady, runs, error } = started(0)
     const sentAt = machine.monotonic
-    const appended = time.broker
+    const appended = epochMs(time.broker)
     runs(20 * second)
     steady.learn({ sentAt, answeredAt: machine.monotonic, appended })
     expect(error()).toBe(0)

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals'
-import type { LogProducer } from '../../../src/core/ports.ts'
+import type { LogProducer, OnAck } from '../../../src/core/ports.ts'
+import { epochMs } from '../../../src/core/units.ts'
 import { createBrokerTime } from '../../../src/services/broker-time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { RecordingLogger } from '../../support/recording-logger.ts'
@@ -9,19 +10,22 @@ function setUp(answers: 'time' | 'no time' | 'nothing') {
   const clock = new ManualClock()
   const logger = new RecordingLogger()
   const asked: string[] = []
+  /** An hour after ours. */
+  const told = epochMs(clock.now() + 3_600_000)
   let learnedAt = Number.NEGATIVE_INFINITY
   const producer = {
-    append(topic: string, { key }: { key: Buffer | null }, onAck: (error: Error | undefined) => void) {
+    append(topic: string, { key }: { key: Buffer | null }, onAck: OnAck) {
       asked.push(`${topic} ${key} ${clock.monotonic()}`)
       if (answers === 'time') learnedAt = clock.monotonic()
-      if (answers !== 'nothing') onAck(undefined)
+      if (answers === 'time') onAck(undefined, 0, told)
+      if (answers === 'no time') onAck(undefined, 0)
     },
   } as LogProducer
   const time = createBrokerTime({ producer, topic: 'dead-letter', clock, learnedAt: () => learnedAt, logger })
   const learns = (): void => {
     learnedAt = clock.monotonic()
   }
-  return { clock, logger, asked, time, learns }
+  return { clock, logger, asked, time, told, learns }
 }
 
 it('is asked for at the start, and then only where nothing was written for half a minute', async () => {
@@ -44,14 +48,12 @@ it('is not asked for again of a topic that does not tell it', async () => {
   expect(asked).toHaveLength(1)
 })
 
-it('is asked for on the way only where no broker has told it for half a minute', async () => {
-  const { clock, asked, time } = setUp('time')
-  await time.known()
-  await clock.advance(29_000)
-  await time.known()
-  await clock.advance(1_000)
-  await time.known()
-  expect(asked).toEqual(['dead-letter -/clock 0', 'dead-letter -/clock 30000'])
+it('of now is asked for each time; our own where no broker tells it', async () => {
+  const { clock, asked, time, told } = setUp('time')
+  expect(await time.now()).toBe(told)
+  expect(await time.now()).toBe(told)
+  expect(asked).toHaveLength(2)
+  expect(await setUp('no time').time.now()).toBe(clock.now())
 })
 
 it('keeps nobody from starting', async () => {

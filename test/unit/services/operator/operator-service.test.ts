@@ -28,7 +28,7 @@ beforeEach(async () => {
     ...{ topics, logger, marks: await access.marks() },
     codec: await access.events(),
     inputCodec: await access.inputs(),
-    timeKnown: access.timeKnown,
+    brokersNow: access.brokersNow,
     routing: () => createRouting({ sources: [sourceOf('web')], destinations }),
     audiences: () => directory,
   })
