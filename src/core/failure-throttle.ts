@@ -30,8 +30,8 @@ export class FailureThrottle {
   /** Whole seconds until a key of this address is looked at; 0: now. */
   secondsToWait(address: string, now: number): number {
     const client = this.#clients.get(clientNetworkOf(address) ?? address)
-    const own = client?.bucket.secondsToWait(now) ?? 0
-    return own > 0 || client?.isKnown === true ? own : this.#all.secondsToWait(now)
+    const own = client?.bucket.secondsToWaitFor(1, now) ?? 0
+    return own > 0 || client?.isKnown === true ? own : this.#all.secondsToWaitFor(1, now)
   }
 
   failed(address: string, now: number): void {

@@ -22,6 +22,12 @@ export class TokenBucket {
     return this.#tokens > 0 ? 0 : Math.floor(-this.#tokens / this.#perSecond) + 1
   }
 
+  /** Whole seconds until so much may be spent without a debt; 0: now. */
+  secondsToWaitFor(count: number, now: number): number {
+    this.#refill(now)
+    return Math.ceil(Math.max(0, count - this.#tokens) / this.#perSecond)
+  }
+
   spend(count: number, now: number): void {
     this.#refill(now)
     this.#tokens -= count

@@ -68,13 +68,13 @@ describe('keys during a rotation', () => {
 })
 
 describe('wrong keys', () => {
-  it('are throttled, counted, and wait for one more guess', async () => {
+  it('are throttled, counted, and wait until one more may be wrong', async () => {
     let now = 0
     const { ask, statusOf, answered } = await started({ clock: { ...systemClock, monotonic: () => now } })
     for (let guess = 0; guess < 10; guess++)
       expect(await statusOf('GET', '/v1/regulations/d-1', `guess-${guess}`)).toBe(401)
     const refused = await ask('GET', '/v1/regulations/d-1', 'guess-11')
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
     expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
     // Whether a key is right does not show any more.
     expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(429)

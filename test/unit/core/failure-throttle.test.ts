@@ -11,11 +11,13 @@ describe('one address', () => {
     failing(throttle, '192.0.2.1', 9)
     expect(throttle.secondsToWait('192.0.2.1', 0)).toBe(0)
     failing(throttle, '192.0.2.1', 1)
-    expect(throttle.secondsToWait('192.0.2.1', 0)).toBe(1)
-    expect(throttle.secondsToWait('192.0.2.1', 10)).toBe(0)
-    failing(throttle, '192.0.2.1', 1, 10)
+    expect(throttle.secondsToWait('192.0.2.1', 0)).toBe(10)
     expect(throttle.secondsToWait('192.0.2.1', 10)).toBe(10)
     expect(throttle.secondsToWait('192.0.2.2', 10)).toBe(0)
+    expect(throttle.secondsToWait('192.0.2.1', 9_999)).toBe(1)
+    expect(throttle.secondsToWait('192.0.2.1', 10_000)).toBe(0)
+    failing(throttle, '192.0.2.1', 1, 10_000)
+    expect(throttle.secondsToWait('192.0.2.1', 10_000)).toBe(10)
   })
 
   it.each([
@@ -25,21 +27,22 @@ describe('one address', () => {
     ['that are none', '', 'x', false],
   ])('is one client or two: %s', (_name, first, second, isOne) => {
     const throttle = new FailureThrottle(0)
-    failing(throttle, first, 11)
+    failing(throttle, first, 10)
     expect(throttle.secondsToWait(second, 0) > 0).toBe(isOne)
   })
 })
 
 describe('all addresses together', () => {
   const many = (throttle: FailureThrottle): void => {
-    for (let index = 0; index < 101; index++) throttle.failed(`192.0.2.${index}`, 0)
+    for (let index = 0; index < 100; index++) throttle.failed(`192.0.2.${index}`, 0)
   }
 
   it('have a hundred wrong keys, then one a second', () => {
     const throttle = new FailureThrottle(0)
     many(throttle)
-    expect(throttle.secondsToWait('198.51.100.1', 0)).toBe(2)
-    expect(throttle.secondsToWait('198.51.100.1', 1_001)).toBe(0)
+    expect(throttle.secondsToWait('198.51.100.1', 0)).toBe(1)
+    expect(throttle.secondsToWait('198.51.100.1', 999)).toBe(1)
+    expect(throttle.secondsToWait('198.51.100.1', 1_000)).toBe(0)
   })
 
   it('keep nobody out who has sent a right key before', () => {
