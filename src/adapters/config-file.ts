@@ -1,6 +1,8 @@
+import type { ServiceName } from '../core/services.ts'
 import { tellable } from '../core/settings/advice.ts'
 import { draftFrom, settingsFrom } from '../core/settings/draft.ts'
-import type { FileContent } from '../core/settings/files.ts'
+import { notNeeded, type SeenFile } from '../core/settings/files.ts'
+import { everyService, isNeeded } from '../core/settings/needed.ts'
 import { formatPath, mostProblems, type Path, valueAt, wholeFile } from '../core/settings/problem.ts'
 import type { Destination, Settings } from '../core/settings.ts'
 import { placeOfFile } from './config-file/directories.ts'
@@ -48,10 +50,15 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 }
 
 /**
- * Reads a configuration with all files that it names. Reports all mistakes together; never rejects because of them. A file of
- * `destinationsFrom` that cannot be used is left out; `before`: what was loaded last, for the destination that it had then.
+ * Reads a configuration with the files that it names and `services` need. Reports all mistakes together; never rejects because of them. A
+ * file of `destinationsFrom` that cannot be used is left out; `before`: what was loaded last, for the destination that it had then.
  */
-export async function loadConfigFile(path: string, env: Environment, before?: Loaded): Promise<LoadResult> {
+export async function loadConfigFile(
+  path: string,
+  env: Environment,
+  before?: Loaded,
+  services: ReadonlySet<ServiceName> = everyService,
+): Promise<LoadResult> {
   const look = createLook()
   const gathered = await gather(look, path, env, before?.look.paths())
   if (gathered.input === undefined) return refused(gathered.problems, gathered.files, look)
@@ -59,11 +66,10 @@ export async function loadConfigFile(path: string, env: Environment, before?: Lo
     gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const),
   )
   const draft = draftFrom(gathered.input, substituted)
-  const contents = new Map<string, FileContent>()
-  for (const { name } of draft.files) {
-    const place = placeOfFile(name, gathered.directories, each => besides(path, each))
-    if (!contents.has(name)) contents.set(name, await look.text(...place))
-  }
+  const contents = new Map<string, SeenFile>(draft.files.map(({ name }) => [name, notNeeded]))
+  const needed = draft.files.filter(file => isNeeded(file.path, services))
+  for (const name of new Set(needed.map(file => file.name)))
+    contents.set(name, await look.text(...placeOfFile(name, gathered.directories, each => besides(path, each))))
   const result = settingsFrom(draft, contents)
   const found = result.kind === 'refused' ? result.problems.map(gathered.locate) : []
   const problems = [...gathered.problems, ...found.filter(problem => !toldAlready(problem, gathered))]

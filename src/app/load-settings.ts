@@ -1,4 +1,5 @@
 import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-file.ts'
+import type { ServiceName } from '../core/services.ts'
 import { broker, httpUrl } from '../core/settings/fields.ts'
 import type { Settings } from '../core/settings.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
@@ -11,24 +12,39 @@ export function configPath(options: { readonly config?: string }, io: CommandIo)
   return path
 }
 
+/** Services whose files a command needs, beside those for Kafka and the registry: most need none. */
+export type ServicesNeeded = ReadonlySet<ServiceName>
+
 /**
  * The settings that a command works with. KAFKA_BROKERS and SCHEMA_REGISTRY_URL beat the file.
  * @throws UsageError, or ConfigurationRefused with a line for every problem.
  */
-export async function loadSettings(options: { readonly config?: string }, io: CommandIo): Promise<Settings> {
-  return overridden(await readSettings(options, io), io.env)
+export async function loadSettings(
+  options: { readonly config?: string },
+  io: CommandIo,
+  services: ServicesNeeded = new Set(),
+): Promise<Settings> {
+  return overridden(await readSettings(options, io, services), io.env)
 }
 
 /** The settings as the file has them. @throws as `loadSettings` */
-export async function readSettings(options: { readonly config?: string }, io: CommandIo): Promise<Settings> {
-  const { settings, problems } = await readConfiguration(options, io)
+export async function readSettings(
+  options: { readonly config?: string },
+  io: CommandIo,
+  services: ServicesNeeded,
+): Promise<Settings> {
+  const { settings, problems } = await readConfiguration(options, io, services)
   for (const problem of problems) io.stderr.write(`hookline: excluded: ${printable(formatProblem(problem))}\n`)
   return settings
 }
 
 /** The same, with what was read for them. @throws as `loadSettings` */
-export async function readConfiguration(options: { readonly config?: string }, io: CommandIo): Promise<Loaded> {
-  const result = await loadConfigFile(configPath(options, io), io.env)
+export async function readConfiguration(
+  options: { readonly config?: string },
+  io: CommandIo,
+  services: ServicesNeeded,
+): Promise<Loaded> {
+  const result = await loadConfigFile(configPath(options, io), io.env, undefined, services)
   if (result.kind === 'refused') throw new ConfigurationRefused(result.problems.map(formatProblem))
   return result
 }

@@ -43,6 +43,9 @@ One YAML (or JSON) file, named by \`--config\` or \`HOOKLINE_CONFIG\`. ${madeFro
 - \`\${NAME}\` and \`\${NAME:-default}\` are put in from the environment, in any value but those of files in \`destinationsFrom\`; \`$\${\` is a literal \`\${\`. A list of texts may be one variable, cut at its commas.
 - Every secret can be given as itself or, under the key with \`File\`, as the name of a file that holds it; a line break at the file's end does not count. Names of files are relative to the
   configuration file, in a file of \`destinationsFrom\` to its directory. A changed file is a changed configuration.
+- A process reads only the files that its services need, and the others may be absent: the collector those of \`sources\`, \`operator\` and \`collector\`, the dispatcher those of
+  \`destinations\` and \`network\`, and every process those of \`kafka\` and \`registry\`. So do \`check-config\` and \`doctor\` with \`--services\`. Other commands read those of \`kafka\` and
+  \`registry\`, \`send\` the collector's too, \`preview\` the dispatcher's.
 - \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment beat \`kafka.brokers\` and \`registry.url\`.
 - A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id is 1 to 63 letters, digits, \`.\`, \`_\` or \`-\`, begins with a letter or digit, and not with \`hookline.\`.
 `

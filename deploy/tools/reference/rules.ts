@@ -5,7 +5,8 @@ export const configurationRules = {
     'An audience’s name becomes a property (`First time shopper`: `first_time_shopper`): it has a letter or a digit, and no two become the same.',
   uniqueWebhookLabels: 'Within a destination no two webhooks have one label: the id, else the position (`0` to `4`).',
   knownNames: '`destinations[].sources` name sources, `audiences.list[].destinations` name destinations, each once.',
-  readableFiles: 'Every file that is named is there, and holds what it should: a secret, certificates, a key.',
+  readableFiles:
+    'Every file that is named and needed is there, and holds what it should: a secret, certificates, a key.',
   clientCertificate: '`kafka.tls.certFile` and `kafka.tls.keyFile` come together and belong together.',
   uniqueWriteKeys: 'No two sources have one write key.',
   uniqueOperatorKeys: 'No two entries of `operator.keys` have one name or one key.',

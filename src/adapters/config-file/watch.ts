@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/ports.ts'
+import type { ServiceName } from '../../core/services.ts'
 import { changeBetween, type SettingsChange, withLiveOf } from '../../core/settings/change.ts'
 import type { Settings } from '../../core/settings.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
@@ -24,6 +25,8 @@ export function watchConfigFile(watch: {
   readonly env: Environment
   /** What the file said at the start: what has changed since then is a change, and nothing else is read anew. */
   readonly start: Loaded
+  /** Whose files are read; every one's unless given. */
+  readonly services?: ReadonlySet<ServiceName>
   /** `settings` have what is live of the new file and keep the rest as it was at the start. */
   onChange(settings: Settings, change: SettingsChange): void
   /** Once for each good content, before `onChange`, and also when it says what is in use already. `change`: from what is in use. */
@@ -35,7 +38,7 @@ export function watchConfigFile(watch: {
   readonly clock: Clock
   readonly interval?: DurationMs
 }): ConfigWatch {
-  const { path, env, start, clock, interval = defaultInterval } = watch
+  const { path, env, start, services, clock, interval = defaultInterval } = watch
   let current = start.settings
   let loaded = start
   let told: SettingsChange['needRestart'] = []
@@ -45,7 +48,7 @@ export function watchConfigFile(watch: {
 
   async function look(): Promise<void> {
     if (!(await seen.result.look.unchanged())) {
-      seen = { result: await loadConfigFile(path, env, loaded), handled: false }
+      seen = { result: await loadConfigFile(path, env, loaded, services), handled: false }
     } else if (!seen.handled && !closed) {
       seen.handled = true
       handle(seen.result)

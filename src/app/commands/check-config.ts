@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { formatProblem, loadConfigFile } from '../../adapters/config-file.ts'
 import { numbered } from '../../core/numbered.ts'
+import type { ServiceName } from '../../core/services.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
 import {
@@ -15,27 +16,32 @@ import {
 } from '../command.ts'
 import { configPath } from '../load-settings.ts'
 import { printable } from '../printable.ts'
+import { withServicesOption } from '../services-option.ts'
 
 interface Options {
   readonly config?: string
   readonly json?: boolean
+  readonly services?: ReadonlySet<ServiceName>
 }
 
 /** `hookline check-config`: reads the configuration as `run` would, without touching the network. */
 export function checkConfigCommand(io: CommandIo): Command {
   const command = createCommand('check-config', 'check the configuration, without network', io).description(
-    'Reads the configuration and every file that it names, and tells everything that is wrong, one line each.',
+    'Reads the configuration and every file that it names, and tells everything that is wrong, one line each. With --services it reads the files that `run` with the same services needs.',
   )
-  withJsonOption(withConfigOption(command)).action((options: Options) => run(options, io))
+  withServicesOption(withJsonOption(withConfigOption(command)), 'only the files that these need').action(
+    (options: Options) => run(options, io),
+  )
   return withExamples(command, [
     'hookline check-config --config hookline.yaml',
+    'hookline check-config --services collector',
     'hookline check-config --config hookline.yaml --json | jq .problems',
   ])
 }
 
 async function run(options: Options, io: CommandIo): Promise<void> {
   const path = configPath(options, io)
-  const result = await loadConfigFile(path, io.env)
+  const result = await loadConfigFile(path, io.env, undefined, options.services)
   if (result.kind === 'refused' || result.problems.length > 0) {
     if (options.json === true) print(io, JSON.stringify({ ok: false, problems: result.problems }, null, 2))
     throw new ConfigurationRefused(result.problems.map(problem => printable(formatProblem(problem))))

@@ -6,7 +6,8 @@ import { createClusterExaminer } from '../../adapters/kafka/examine.ts'
 import { createRegistry } from '../../adapters/registry.ts'
 import { createEndpointExaminer } from '../../adapters/webhook/examine.ts'
 import { type Finding, lineOf } from '../../core/doctor/finding.ts'
-import { type ServiceName, serviceNames } from '../../core/services.ts'
+import type { ServiceName } from '../../core/services.ts'
+import { everyService } from '../../core/settings/needed.ts'
 import type { Settings } from '../../core/settings.ts'
 import { durationMs } from '../../core/units.ts'
 import {
@@ -55,8 +56,8 @@ export function doctorCommand(io: CommandIo, open: OpenInstruments = openInstrum
 }
 
 async function run(options: Options, io: CommandIo, open: OpenInstruments): Promise<void> {
-  const settings = await loadSettings(options, io)
-  const { services = new Set(serviceNames) } = options
+  const { services = everyService } = options
+  const settings = await loadSettings(options, io, services)
   const instruments = open(settings, io)
   const findings = await examine({ settings, services }, instruments, limit)
   instruments.close()

@@ -65,7 +65,7 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
 }
 
 async function run(options: Options, io: CommandIo, clock: Clock): Promise<void> {
-  const settings = await readSettings(options, io)
+  const settings = await readSettings(options, io, new Set(['dispatcher']))
   const sourceId = sourceOf(options, settings)
   const destinations = destinationsOf(options, settings, sourceId)
   const { message, droppedKeys } = await readMessage(io, clock)

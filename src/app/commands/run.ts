@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander'
 import { systemClock } from '../../adapters/clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { createAuditLog, createLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
-import { type ServiceName, serviceNames } from '../../core/services.ts'
+import type { ServiceName } from '../../core/services.ts'
+import { everyService } from '../../core/settings/needed.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import type { Settings } from '../../core/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, print, withConfigOption, withExamples } from '../command.ts'
@@ -22,6 +23,7 @@ interface Options {
 const description = [
   'Runs the services of this process until SIGTERM or SIGINT, then drains: for a second it is not ready and takes what requests still come, those under way are answered, no new attempt is made, calls under way end, offsets are committed.',
   'Prints one line on stdout when everything is ready; the log goes to stderr as lines of JSON.',
+  'Of the files that the configuration names it reads those that these services need, and those for Kafka and the registry.',
   'A changed configuration file is taken over within 5 seconds: sources, destinations, network, payload, audiences and log at once, the rest at the next start.',
 ].join('\n\n')
 
@@ -44,7 +46,8 @@ export function runCommand(io: CommandIo): Command {
 
 async function run(options: Options, io: CommandIo): Promise<void> {
   const path = configPath(options, io)
-  const start = await readConfiguration(options, io)
+  const { services = everyService } = options
+  const start = await readConfiguration(options, io, services)
   const settings = overridden(start.settings, io.env)
   const logger = createLogger(options.logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
@@ -56,7 +59,6 @@ async function run(options: Options, io: CommandIo): Promise<void> {
     logger.error({ error: error.message, ...('code' in error && { code: error.code }) }, 'the process cannot go on')
     ended.resolve(error)
   }
-  const { services = new Set(serviceNames) } = options
   const composition = compose({ settings, services, logger, audit: createAuditLog(), onFatal, stopAsked })
   const addresses = await composition.start().catch((error: unknown) => {
     if (!stopAsked.aborted) throw error
@@ -66,6 +68,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
     path,
     env: io.env,
     start,
+    services,
     clock: systemClock,
     ...reloading(composition, logger),
   })

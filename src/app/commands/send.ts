@@ -134,7 +134,7 @@ async function targetOf(options: Options, io: CommandIo): Promise<Target> {
   const { writeKey, endpoint, source } = options
   if (writeKey !== undefined && source !== undefined) throw new UsageError('give --source or --write-key, not both')
   if (writeKey !== undefined && endpoint !== undefined) return { writeKey, endpoint }
-  const settings = await readSettings(options, io)
+  const settings = await readSettings(options, io, new Set(['collector']))
   return { writeKey: writeKey ?? writeKeyOf(settings, source), endpoint: endpoint ?? endpointOf(settings) }
 }
 

@@ -51,8 +51,15 @@ export function counted(logger: Logger, metrics: Metrics): Logger {
   }
 }
 
-/** Secrets are `***` in JSON; headers may hold some too, so of them only the names count. */
+/**
+ * Secrets are `***` in JSON; headers may hold some too, so of them only the names count. What follows from a file that not every process
+ * reads does not count: all processes of one configuration have one hash.
+ */
 function hashOf(settings: Settings): string {
-  const text = JSON.stringify(settings, (key, value) => (key === 'headers' ? Object.keys(value) : value))
+  const text = JSON.stringify(settings, (key, value) => {
+    if (key === 'urlHash') return undefined
+    if (key === 'network') return { ...value, ca: undefined }
+    return key === 'headers' ? Object.keys(value) : value
+  })
   return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }

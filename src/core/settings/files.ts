@@ -18,8 +18,13 @@ export type FileContent =
   /** The message follows the name: `does not exist`. */
   | (Objection & { readonly kind: 'unreadable' })
 
+/** Of a file that no service of this process needs: it has not been looked at. */
+export const notNeeded = { kind: 'not_needed' } as const
+
+export type SeenFile = FileContent | typeof notNeeded
+
 /** By name, as the configuration has it. */
-export type FileContents = ReadonlyMap<string, FileContent>
+export type FileContents = ReadonlyMap<string, SeenFile>
 
 const fixed: readonly (readonly [path: string, holds: Holds])[] = [
   ['kafka.tls.caFile', 'certificates'],
@@ -74,8 +79,9 @@ export function secretFrom(name: string | undefined, files: FileContents): strin
 }
 
 /** Why a file cannot be what it is named for; undefined when it can. */
-export function refuseContent(content: FileContent | undefined, holds: Holds): Objection | undefined {
+export function refuseContent(content: SeenFile | undefined, holds: Holds): Objection | undefined {
   if (content === undefined) throw new Error('a file that the configuration names has not been read')
+  if (content.kind === 'not_needed') return undefined
   if (content.kind === 'unreadable') return content
   switch (holds) {
     case 'secret':

@@ -4,6 +4,12 @@ import { revealed, Secret } from '../units.ts'
 import { type FileContents, secretIn } from './files.ts'
 import type { Configuration } from './schema.ts'
 
+/**
+ * Stands for the secret in a file that no service of this process needs, so that settings have one form in all processes.
+ * Nothing that uses it runs there.
+ */
+export const unread = new Secret('')
+
 /** The settings of a configuration that every rule has passed: contents of files stand where their names stood. */
 export function resolve(configuration: Configuration, files: FileContents): Settings {
   const {
@@ -59,19 +65,28 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
 type Contents = ReturnType<typeof contentsOf>
 
 function contentsOf(files: FileContents) {
-  const read = (name: string): string => {
+  /** Undefined: no service of this process needs it. */
+  const read = (name: string): string | undefined => {
     const content = files.get(name)
+    if (content?.kind === 'not_needed') return undefined
     if (content?.kind !== 'read') throw new TypeError(`${name} has not been read`)
     return content.text
   }
+  const secretOf = (name: string): Secret => {
+    const text = read(name)
+    return text === undefined ? unread : new Secret(secretIn(text))
+  }
   return {
     text: (name: string | undefined): string | undefined => (name === undefined ? undefined : read(name)),
-    key: (name: string | undefined): Secret | undefined => (name === undefined ? undefined : new Secret(read(name))),
+    key: (name: string | undefined): Secret | undefined => {
+      const text = name === undefined ? undefined : read(name)
+      return text === undefined ? undefined : new Secret(text)
+    },
     secret: (own: Secret | undefined, name: string | undefined): Secret | undefined =>
-      own ?? (name === undefined ? undefined : new Secret(secretIn(read(name)))),
+      own ?? (name === undefined ? undefined : secretOf(name)),
     secrets: (own: Secret | readonly Secret[], names: string | readonly string[]): readonly Secret[] => [
       ...[own].flat(),
-      ...[names].flat().map(name => new Secret(secretIn(read(name)))),
+      ...[names].flat().map(secretOf),
     ],
   }
 }

@@ -1,5 +1,6 @@
 import type { Destination, Settings, Webhook } from '../settings.ts'
 import { revealed, type Secret } from '../units.ts'
+import { unread } from './resolve.ts'
 
 /** A shorter secret can be guessed by trying. */
 const secretLength = 16
@@ -54,13 +55,16 @@ export function warningsOf(settings: Settings): readonly string[] {
 
 const isPlain = (url: string): boolean => /^http:/i.test(url)
 
+/** Those that this process has. */
+const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(secret => secret !== unread)
+
 const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label }) => label).join(', ')
 
 /** What one receiver got is genuine for the other: each could forge requests to it. */
 function sharedSecretsOf(destinations: readonly Destination[]): readonly string[] {
   const first = new Map<string, string>()
   return destinations.flatMap(({ id, secrets }) => {
-    const values = [...new Set(secrets.map(secret => secret.reveal()))]
+    const values = [...new Set(known(secrets).map(secret => secret.reveal()))]
     const shared = values.map(value => first.get(value)).find(other => other !== undefined)
     for (const value of values) if (!first.has(value)) first.set(value, id)
     return shared === undefined
@@ -85,6 +89,6 @@ function shortSecrets({ sources, destinations, operator, collector }: Settings):
     ['collector.operatorKey: it', operatorKey === undefined ? [] : [operatorKey]],
   ]
   return named
-    .filter(([, secrets]) => secrets.some(secret => secret.reveal().length < secretLength))
+    .filter(([, secrets]) => known(secrets).some(secret => secret.reveal().length < secretLength))
     .map(([what]) => `${what} has fewer than ${secretLength} characters and is easy to guess; make a longer random one`)
 }

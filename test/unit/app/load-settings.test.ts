@@ -6,6 +6,11 @@ import { configFolder } from '../../support/config-folder.ts'
 import { smallConfiguration } from '../../support/small-configuration.ts'
 
 const folder = await configFolder({ 'good.yaml': smallConfiguration(), 'bad.yaml': 'kafka: {}\nsauces: []\n' })
+const withAbsentFiles = `kafka: { brokers: [a:9092] }
+registry: { url: http://registry:8081 }
+sources: [{ id: web, writeKeyFile: absent }]
+destinations: [{ id: crm, sources: [web], webhooks: [{ urlFile: absent-too }] }]
+`
 const good = { config: `${folder}/good.yaml` }
 
 describe('which file', () => {
@@ -47,6 +52,15 @@ describe('the settings', () => {
     [{ SCHEMA_REGISTRY_URL: 'registry:8081' }, 'SCHEMA_REGISTRY_URL: must begin with http:// or https://'],
   ])('%j is refused', async (env, message) => {
     await expect(loadSettings(good, createTestIo({ env }))).rejects.toThrow(message)
+  })
+
+  it('need no file of a service that is not asked for', async () => {
+    const path = `${await configFolder({ 'hookline.yaml': withAbsentFiles })}/hookline.yaml`
+    const { sources } = await loadSettings({ config: path }, createTestIo())
+    expect(sources.map(({ id }) => id)).toEqual(['web'])
+    const asked = loadSettings({ config: path }, createTestIo(), new Set(['collector']))
+    await expect(asked).rejects.toThrow('sources[0].writeKeyFile: names a file that does not exist')
+    await expect(asked).rejects.not.toThrow('destinations')
   })
 
   it('every problem of a bad file is told', async () => {

@@ -41,6 +41,13 @@ describe('hookline check-config', () => {
     })
   })
 
+  it('checks every file that is named, with --services those that these services need', async () => {
+    const config = good.replace(/writeKey: .*/, 'writeKeyFile: absent }]')
+    expect(await check(config)).toMatchObject({ code: 2, err: expect.stringContaining('sources[0].writeKeyFile') })
+    expect(await check(config, ['--services', 'collector'])).toMatchObject({ code: 2 })
+    expect(await check(config, ['--services', 'dispatcher,audiences'])).toMatchObject({ code: 0, err: '' })
+  })
+
   const lines = [
     'FILE:5:5: destinations[0].sources: is missing (ids of the sources whose messages it gets)',
     'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: nothing is called, events wait; their retry window runs)',

@@ -1,0 +1,130 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
+import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file.ts'
+import { showConfiguration } from '../../../../src/app/compose/process-metrics.ts'
+import { type ServiceName, serviceNames } from '../../../../src/core/services.ts'
+import { warningsOf } from '../../../../src/core/settings/warnings.ts'
+import type { Settings } from '../../../../src/core/settings.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import { createAuthority } from '../../../support/certificates.ts'
+import { configFolder } from '../../../support/config-folder.ts'
+import { countingMetrics } from '../../../support/counting-metrics.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+const config = `
+kafka: { brokers: [a:9092], tls: {}, sasl: { mechanism: plain, username: u, passwordFile: all/password } }
+registry: { url: http://registry:8081 }
+network: { caFile: dispatcher/ca.pem }
+operator: { keys: [{ name: ada, role: operate, keyFile: collector/ada }] }
+sources: [{ id: web, writeKeyFile: [collector/web, collector/web-new] }]
+destinations:
+  - id: crm
+    sources: [web]
+    sharedSecretFile: dispatcher/crm
+    webhooks: [{ urlFile: dispatcher/url, headers: { A: { file: dispatcher/token } } }]
+  - id: erp
+    sources: [web]
+    sharedSecretFile: dispatcher/erp
+    webhooks: [{ url: 'https://erp.example.com/hooks' }]
+`
+const contents: Readonly<Record<string, string>> = {
+  'all/password': 'password',
+  'collector/ada': 'operator-key-of-ada',
+  'collector/web': 'write-key-of-web-1',
+  'collector/web-new': 'write-key-of-web-2',
+  'dispatcher/ca.pem': createAuthority().cert,
+  'dispatcher/crm': 'shared-secret-of-crm',
+  'dispatcher/erp': 'shared-secret-of-erp',
+  'dispatcher/url': 'https://crm.example.com/hooks',
+  'dispatcher/token': 'Bearer a',
+}
+
+/** A folder with the files below these folders only. */
+async function folderWith(...folders: string[]) {
+  const present = Object.entries(contents).filter(([name]) => folders.includes(name.split('/')[0]!))
+  const folder = await configFolder({ 'hookline.yaml': config, ...Object.fromEntries(present) })
+  return { folder, path: join(folder, 'hookline.yaml') }
+}
+
+async function load(folders: readonly string[], services: readonly ServiceName[]) {
+  const { folder, path } = await folderWith(...folders)
+  const result = await loadConfigFile(path, {}, undefined, new Set(services))
+  if (result.kind === 'refused')
+    throw new Error(result.problems.map(each => formatProblem(each).replace(`${folder}/`, '')).join('\n'))
+  return { ...result, files: result.look.paths().map(file => relative(folder, file)) }
+}
+
+const hashOf = (settings: Settings): string => {
+  const counts = new Map<string, number>()
+  showConfiguration(countingMetrics(counts), settings, epochMs(0))
+  return [...counts.keys()].filter(key => key.startsWith('config{')).join()
+}
+
+describe('a process needs the files of its services alone', () => {
+  it.each<[ServiceName[], string[]]>([
+    [['collector'], ['all', 'collector']],
+    [['dispatcher'], ['all', 'dispatcher']],
+    [['audiences'], ['all']],
+    [
+      ['collector', 'dispatcher'],
+      ['all', 'collector', 'dispatcher'],
+    ],
+    [[], ['all']],
+  ])('%j', async (services, folders) => {
+    const { files, settings } = await load(folders, services)
+    const needed = Object.keys(contents).filter(name => folders.includes(name.split('/')[0]!))
+    expect(files.sort()).toEqual(['hookline.yaml', ...needed].sort())
+    expect(warningsOf(settings)).toEqual([])
+  })
+
+  it.each<[ServiceName[], string[], string]>([
+    [['collector'], ['all'], 'operator.keys[0].keyFile: names a file that does not exist'],
+    [['dispatcher'], ['all', 'collector'], 'destinations[0].sharedSecretFile: names a file that does not exist'],
+    [['audiences'], ['collector', 'dispatcher'], 'kafka.sasl.passwordFile: names a file that does not exist'],
+    [[...serviceNames], ['all', 'collector'], 'network.caFile: names a file that does not exist'],
+  ])('%j with the files of %j is refused', async (services, folders, words) => {
+    await expect(load(folders, services)).rejects.toThrow(words)
+  })
+
+  it('a file that two services name is read for the one that runs', async () => {
+    const folder = await configFolder({
+      'hookline.yaml': config.replaceAll('dispatcher/crm', 'collector/web'),
+      ...contents,
+    })
+    const result = await loadConfigFile(join(folder, 'hookline.yaml'), {}, undefined, new Set(['collector']))
+    expect(result.kind).toBe('loaded')
+  })
+
+  it('processes of one configuration show one hash, whatever runs in them', async () => {
+    const all = ['all', 'collector', 'dispatcher']
+    const loads = await Promise.all([...serviceNames.map(name => load(all, [name])), load(all, serviceNames)])
+    expect(new Set(loads.map(({ settings }) => hashOf(settings))).size).toBe(1)
+  })
+})
+
+describe('while it runs', () => {
+  it('takes over a file that it needs, and does not look at another', async () => {
+    const services = new Set<ServiceName>(['collector'])
+    const { folder, path } = await folderWith('all', 'collector', 'dispatcher')
+    const start = await loadConfigFile(path, {}, undefined, services)
+    if (start.kind === 'refused') throw new Error('refused')
+    const seen: string[] = []
+    const watch = watchConfigFile({
+      ...{ path, env: {}, clock: new ManualClock(), start, services },
+      onChange: (settings, { live }) => seen.push(live.join(), settings.sources[0]!.writeKeys[0]!.reveal()),
+      onRefused: problems => seen.push(...problems.map(formatProblem)),
+    })
+    try {
+      await rm(join(folder, 'dispatcher/crm'))
+      for (let look = 0; look < 3; look++) await watch.check()
+      expect(seen).toEqual([])
+      await writeFile(join(folder, 'collector/web'), 'another-key-of-web')
+      for (let look = 0; look < 3; look++) await watch.check()
+      expect(seen).toEqual(['sources', 'another-key-of-web'])
+    } finally {
+      watch.close()
+    }
+  })
+})
