@@ -135,6 +135,7 @@ async function examineAccess(
     tiers: tiersOf(settings.delivery.schedule),
     hasOperator: settings.operatorListen !== undefined || settings.collector.operatorKey !== undefined,
     hasAttempts: settings.delivery.attemptsTopic,
+    hasCanary: settings.canary !== undefined,
   })
   return judgeAccess(needed, await cluster.refused(address, needed))
 }

@@ -18,10 +18,12 @@ export interface AccessNeeds {
   /** Whether the collector takes operators' requests. */
   readonly hasOperator: boolean
   readonly hasAttempts: boolean
+  /** Whether the dispatcher sends heartbeats. */
+  readonly hasCanary: boolean
 }
 
 /** Everything that these services read, write and join, each once. */
-export function accessNeeded({ topics, tiers, services, hasOperator, hasAttempts }: AccessNeeds): readonly Access[] {
+export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): readonly Access[] {
   const { events, deadLetter, rejected, audienceInput, memberships, suppressions, deletions, attempts } = topics
   const retries = tiers.map(topics.retry)
   const operator: Needs = {
@@ -31,13 +33,17 @@ export function accessNeeded({ topics, tiers, services, hasOperator, hasAttempts
   }
   const needs: Readonly<Record<ServiceName, Needs>> = {
     collector: {
-      read: [suppressions, ...(hasOperator ? operator.read : [])],
-      write: [events, rejected, ...(hasOperator ? operator.write : [])],
+      read: [suppressions, ...(has.hasOperator ? operator.read : [])],
+      write: [events, rejected, ...(has.hasOperator ? operator.write : [])],
       join: [],
     },
     dispatcher: {
       read: [events, ...retries, suppressions],
-      write: [...retries, deadLetter, audienceInput, deletions, suppressions, ...(hasAttempts ? [attempts] : [])],
+      write: [
+        ...[...retries, deadLetter, audienceInput, deletions, suppressions],
+        ...(has.hasAttempts ? [attempts] : []),
+        ...(has.hasCanary ? [events] : []),
+      ],
       join: [topics.dispatcherGroup, topics.retriesGroup],
     },
     audiences: {

@@ -6,7 +6,13 @@ import { durationMs } from '../../../../src/core/units.ts'
 
 const asked = (services: readonly ServiceName[], change: Partial<AccessNeeds> = {}): string[] =>
   accessNeeded({
-    ...{ topics: topicNames('h'), tiers: [durationMs(10_000)], hasOperator: false, hasAttempts: false },
+    ...{
+      topics: topicNames('h'),
+      tiers: [durationMs(10_000)],
+      hasOperator: false,
+      hasAttempts: false,
+      hasCanary: false,
+    },
     services: new Set(services),
     ...change,
   }).map(({ to, name }) => `${to} ${name}`)
@@ -47,6 +53,11 @@ describe('what has to be allowed', () => {
   it('the topic of attempts only where it is written', () => {
     expect(asked(['dispatcher'], { hasAttempts: true })).toContain('write h.attempts')
     expect(asked(['collector', 'audiences'], { hasAttempts: true })).not.toContain('write h.attempts')
+  })
+
+  it('the events topic where heartbeats are written to it', () => {
+    expect(asked(['dispatcher'], { hasCanary: true })).toContain('write h.events')
+    expect(asked(['audiences'], { hasCanary: true })).toEqual(asked(['audiences']))
   })
 
   it('each once for all services together', () => {
