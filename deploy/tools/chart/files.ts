@@ -1,7 +1,9 @@
 import { stringify } from 'yaml'
+import { type AccessNeeds, accessNeeded } from '../../../src/core/doctor/access.ts'
+import { serviceNames } from '../../../src/core/services.ts'
 import { liveKeys } from '../../../src/core/settings/change.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
-import { standingTiers, type TopicSpec, topicConfig, topicSpecs } from '../../../src/core/topics.ts'
+import { standingTiers, type TopicSpec, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { formatDuration } from '../../../src/core/units.ts'
 import { jsonText } from '../layout.ts'
 import { valuesSchema } from './values-schema.ts'
@@ -12,6 +14,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
     ['deploy/helm/hookline/values.schema.json', jsonText(valuesSchema())],
     ['deploy/helm/hookline/files/topics.yaml', topicsText()],
     ['deploy/helm/hookline/files/live-keys.yaml', liveKeysText()],
+    ['deploy/helm/hookline/files/access.yaml', accessText()],
   ])
 }
 
@@ -45,3 +48,48 @@ function topicsText(): string {
     })
   )
 }
+
+interface Rule {
+  readonly type: 'topic' | 'group'
+  readonly name: string
+  readonly pattern: 'literal' | 'prefix'
+  readonly operation: string
+  /** What has to be configured for it; undefined: it is needed anyway. */
+  readonly when?: string
+}
+
+/** What Kafka has to allow each service, without the topics' prefix. */
+function accessText(): string {
+  const conditions = ['hasOperator', 'hasAttempts', 'hasCanary'] as const
+  const none = { hasOperator: false, hasAttempts: false, hasCanary: false }
+  const all = serviceNames.map(service => {
+    const rulesWith = (has: Partial<AccessNeeds>): readonly Rule[] =>
+      accessNeeded({
+        ...{ topics: topicNames('p'), tiers: standingTiers, services: new Set([service]), ...none, ...has },
+      }).map(ruleOf)
+    const always = distinct(rulesWith({}))
+    const keys = new Set(always.map(keyOf))
+    const more = conditions.flatMap(when =>
+      distinct(rulesWith({ [when]: true }))
+        .filter(rule => !keys.has(keyOf(rule)))
+        .map(rule => ({ ...rule, when })),
+    )
+    return [service, [...always, ...more]] as const
+  })
+  return `# Made by \`npm run generate\` from src/core/doctor/access.ts.\n${stringify(Object.fromEntries(all))}`
+}
+
+const operations = { read: 'Read', write: 'Write', join: 'Read' } as const
+
+/** Retry topics are named by their beginning: those of an earlier schedule are still read. */
+function ruleOf({ to, name }: ReturnType<typeof accessNeeded>[number]): Rule {
+  const [, own = ''] = /^p\.(.*)$/.exec(name) ?? []
+  const retry = /^retry\./.exec(own)?.[0]
+  const type = to === 'join' ? 'group' : 'topic'
+  return { type, name: retry ?? own, pattern: retry === undefined ? 'literal' : 'prefix', operation: operations[to] }
+}
+
+const keyOf = (rule: Rule): string => JSON.stringify(rule)
+const distinct = (rules: readonly Rule[]): readonly Rule[] => [
+  ...new Map(rules.map(rule => [keyOf(rule), rule])).values(),
+]

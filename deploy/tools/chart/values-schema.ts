@@ -27,8 +27,15 @@ const resources = closedObject(
   ['requests', 'limits'],
 )
 
+/** Of one part; without a name it has the common one. */
+const ownSecret = closedObject({ name, key: text })
+
 const service = (more: Readonly<Record<string, Schema>> = {}): Schema =>
-  closedObject({ enabled: flag, replicas: wholeFrom(1), resources, ...more }, ['enabled', 'replicas', 'resources'])
+  closedObject({ enabled: flag, replicas: wholeFrom(1), resources, secret: ownSecret, ...more }, [
+    'enabled',
+    'replicas',
+    'resources',
+  ])
 
 const autoscaling = closedObject({
   enabled: flag,
@@ -66,7 +73,7 @@ const properties: Readonly<Record<string, Schema>> = {
   extraVolumeMounts: list(anyObject),
   serviceAccount: closedObject({ create: flag, name, annotations: texts }),
   service: closedObject({ type: oneOf('ClusterIP', 'LoadBalancer', 'NodePort'), port, annotations: texts }),
-  prepare: closedObject({ enabled: flag, resources }),
+  prepare: closedObject({ enabled: flag, resources, secret: ownSecret }),
   podDisruptionBudget: closedObject({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
   keda: closedObject({
     enabled: flag,

@@ -152,7 +152,8 @@ describe('the configuration', () => {
         mkdirSync(join(directory, file, '..'), { recursive: true })
         writeFileSync(join(directory, file), content)
       }
-      const loaded = await loadConfigFile(join(directory, 'config/hookline.yaml'), {})
+      const env = { HOOKLINE_KAFKA_USER: 'hookline-kafka-collector' }
+      const loaded = await loadConfigFile(join(directory, 'config/hookline.yaml'), env)
       expect(loaded.kind === 'refused' ? loaded.problems.map(formatProblem) : []).toEqual([])
     } finally {
       rmSync(directory, { recursive: true })

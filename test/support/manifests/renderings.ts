@@ -40,6 +40,13 @@ export const switches: Readonly<Record<string, object>> = {
   'topics of Strimzi': { strimzi: { ...strimzi, topics: { enabled: true }, namespace: 'kafka' } },
   'user of Strimzi': { strimzi: { ...strimzi, user: { enabled: true } } },
   'external secrets': { externalSecrets: { enabled: true, store: { name: 'vault' } } },
+  'secrets of each service': {
+    services: {
+      collector: { secret: { name: 'of-collector', key: 'a' } },
+      dispatcher: { secret: { name: 'of-dispatcher', key: 'b' } },
+    },
+    prepare: { secret: { name: 'of-job', key: 'c' } },
+  },
   'network policies': { networkPolicy: { enabled: true, ...networkPeers } },
   'narrow network policies': {
     config: { operator: { keys: [{ name: 'ada', role: 'operate', keyFile: '../secrets/ada' }] } },

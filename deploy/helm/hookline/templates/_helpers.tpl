@@ -45,6 +45,33 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
+{{/* What runs in pods, each with a Secret and a Kafka user of its own: the services, and the Job. */}}
+{{- define "hookline.parts" -}}
+{{- $parts := list -}}
+{{- range $name, $service := .Values.services -}}
+{{- if $service.enabled -}}{{- $parts = append $parts $name -}}{{- end -}}
+{{- end -}}
+{{- if .Values.prepare.enabled -}}{{- $parts = append $parts "prepare" -}}{{- end -}}
+{{- dict "parts" $parts | toJson -}}
+{{- end -}}
+
+{{/* The values `secret` of a part; empty when it has none of its own. */}}
+{{- define "hookline.ownSecret" -}}
+{{- $values := eq .part "prepare" | ternary .root.Values.prepare (get .root.Values.services .part) -}}
+{{- $values.secret | default dict | toJson -}}
+{{- end -}}
+
+{{/* The Secret whose files a part reads. */}}
+{{- define "hookline.secretName" -}}
+{{- $own := include "hookline.ownSecret" . | fromJson -}}
+{{- default .root.Values.secret.name $own.name -}}
+{{- end -}}
+
+{{/* Also the name of the Secret that Strimzi makes for it. */}}
+{{- define "hookline.kafkaUser" -}}
+{{- include "hookline.fullname" .root -}}-kafka-{{ .part }}
+{{- end -}}
+
 {{- define "hookline.topicPrefix" -}}
 {{- default "hookline" (.Values.config.topics).prefix -}}
 {{- end -}}
@@ -57,7 +84,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "hookline.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- if .Values.strimzi.user.enabled -}}
-{{- $sasl := dict "mechanism" "scram-sha-512" "username" (include "hookline.fullname" .) "passwordFile" "../kafka/password" -}}
+{{- $sasl := dict "mechanism" "scram-sha-512" "username" "${HOOKLINE_KAFKA_USER}" "passwordFile" "../kafka/password" -}}
 {{- $_ := set $config "kafka" (merge (dict "sasl" $sasl "tls" (dict "caFile" "../kafka/ca.crt")) $config.kafka) -}}
 {{- end -}}
 {{- if include "hookline.hasOperator" . -}}

@@ -1,4 +1,4 @@
-{{/* What all pods have in common. */}}
+{{/* What all pods have in common. `container` and `volumes` take a part (a service, or prepare) and the root. */}}
 {{- define "hookline.podSecurity" -}}
 serviceAccountName: {{ include "hookline.serviceAccountName" . }}
 automountServiceAccountToken: false
@@ -29,6 +29,7 @@ priorityClassName: {{ . }}
 {{- end -}}
 
 {{- define "hookline.container" -}}
+{{- with .root -}}
 image: {{ include "hookline.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
@@ -42,6 +43,10 @@ terminationMessagePolicy: FallbackToLogsOnError
 env:
   - name: NODE_OPTIONS
     value: --max-old-space-size-percentage={{ .Values.heapPercent }}
+  {{- if .Values.strimzi.user.enabled }}
+  - name: HOOKLINE_KAFKA_USER
+    value: {{ include "hookline.kafkaUser" $ }}
+  {{- end }}
   {{- with .Values.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -62,14 +67,16 @@ volumeMounts:
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end -}}
+{{- end -}}
 
 {{- define "hookline.volumes" -}}
+{{- with .root -}}
 - name: config
   configMap:
     name: {{ include "hookline.fullname" . }}
 - name: secrets
   secret:
-    secretName: {{ .Values.secret.name }}
+    secretName: {{ include "hookline.secretName" $ }}
     defaultMode: 288 # 0440
 {{- if .Values.strimzi.user.enabled }}
 - name: kafka
@@ -77,7 +84,7 @@ volumeMounts:
     defaultMode: 288 # 0440
     sources:
       - secret:
-          name: {{ include "hookline.fullname" . }}
+          name: {{ include "hookline.kafkaUser" $ }}
           items: [{ key: password, path: password }]
       - secret:
           name: {{ include "hookline.strimziCluster" . }}-cluster-ca-cert
@@ -86,4 +93,5 @@ volumeMounts:
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
 {{- end -}}

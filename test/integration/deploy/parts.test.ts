@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Manifest } from '../../../deploy/tools/chart/render.ts'
+import { type Access, accessNeeded } from '../../../src/core/doctor/access.ts'
+import { type ServiceName, serviceNames } from '../../../src/core/services.ts'
+import { topicNames } from '../../../src/core/topics.ts'
+import { durationMs } from '../../../src/core/units.ts'
+import { rendered, switches } from '../../support/manifests/renderings.ts'
+import { isWorkload, ofKind } from '../../support/manifests/workloads.ts'
+
+/* What each service gets of secrets and of Kafka's rights, and the Job: what it needs, and nothing of another. */
+
+/** The part that a workload is: a service, or the Job. */
+const partOf = ({ metadata }: Manifest): string =>
+  (metadata['labels'] as Record<string, string>)['app.kubernetes.io/component'] ?? ''
+
+/** By part, the names of the Secrets that its pods mount as `volume`. */
+function secretsOf(manifests: readonly Manifest[], volume: 'secrets' | 'kafka'): Record<string, unknown> {
+  return Object.fromEntries(
+    manifests.filter(isWorkload).map(workload => {
+      const found = (workload.spec.template.spec.volumes ?? []).find(({ name }) => name === volume)
+      const { secret, projected } = found as {
+        secret?: { secretName: string }
+        projected?: { sources: { secret: { name: string } }[] }
+      }
+      return [partOf(workload), secret?.secretName ?? projected?.sources.map(source => source.secret.name)]
+    }),
+  )
+}
+
+describe('secrets', () => {
+  it('are those of one Secret unless a part has its own', async () => {
+    const all = { collector: 'hookline', dispatcher: 'hookline', audiences: 'hookline', prepare: 'hookline' }
+    expect(secretsOf(await rendered(), 'secrets')).toEqual(all)
+    expect(secretsOf(await rendered(switches['secrets of each service']), 'secrets')).toEqual({
+      ...{ collector: 'of-collector', dispatcher: 'of-dispatcher', audiences: 'hookline', prepare: 'of-job' },
+    })
+  })
+
+  it('are made by external-secrets, each from its own place', async () => {
+    const external = { externalSecrets: { enabled: true, store: { name: 'vault' } } }
+    const madeWith = async (values: object) =>
+      ofKind(await rendered({ ...external, ...values }), 'ExternalSecret').map(({ metadata, spec }) => {
+        const { target, dataFrom } = spec as { target: { name: string }; dataFrom: { extract: { key: string } }[] }
+        return [metadata.name, target.name, dataFrom[0]?.extract.key]
+      })
+    expect(await madeWith({})).toEqual([['hookline', 'hookline', 'hookline']])
+    expect((await madeWith(switches['secrets of each service']!)).sort()).toEqual([
+      ['hookline', 'hookline', 'hookline'],
+      ['hookline-collector', 'of-collector', 'a'],
+      ['hookline-dispatcher', 'of-dispatcher', 'b'],
+      ['hookline-prepare', 'of-job', 'c'],
+    ])
+    await expect(madeWith({ services: { audiences: { secret: { name: 'x' } } } })).rejects.toThrow(
+      'the secret.key of audiences is needed',
+    )
+  })
+})
+
+interface Rule {
+  readonly resource: { readonly type: 'topic' | 'group'; readonly name: string; readonly patternType: string }
+  readonly operations: readonly string[]
+}
+
+async function usersWith(values: object): Promise<ReadonlyMap<string, readonly Rule[]>> {
+  const strimzi = { cluster: 'kafka', user: { enabled: true } }
+  const users = ofKind(await rendered({ ...values, strimzi }), 'KafkaUser')
+  return new Map(
+    users.map(({ metadata, spec }) => [
+      metadata.name,
+      (spec as { authorization: { acls: readonly Rule[] } }).authorization.acls,
+    ]),
+  )
+}
+
+const operations = { read: 'Read', write: 'Write', join: 'Read' } as const
+const covers = ({ resource: { type, name, patternType }, operations: allowed }: Rule, access: Access): boolean =>
+  (type === 'group') === (access.to === 'join') &&
+  (patternType === 'prefix' ? access.name.startsWith(name) : access.name === name) &&
+  allowed.includes(operations[access.to])
+
+const key = { name: 'ada', role: 'operate', keyFile: '../secrets/ada' }
+const configurations: readonly [string, object, { [what in 'hasOperator' | 'hasAttempts' | 'hasCanary']?: true }][] = [
+  ['the default', {}, {}],
+  ['the operator API', { operator: { keys: [key] } }, { hasOperator: true }],
+  ['its deprecated key', { collector: { operatorKeyFile: '../secrets/ada' } }, { hasOperator: true }],
+  ['attempts', { delivery: { attemptsTopic: true } }, { hasAttempts: true }],
+  ['heartbeats', { canary: { destination: 'crm', every: '30s' } }, { hasCanary: true }],
+]
+
+describe('users of Kafka', () => {
+  it.each(configurations)('may do what their service does, and no more: %s', async (_, config, has) => {
+    const users = await usersWith({ config: { ...config, topics: { prefix: 'acme' } } })
+    for (const service of serviceNames) {
+      const rules = users.get(`hookline-kafka-${service}`) ?? []
+      const needed = accessNeeded({
+        ...{ topics: topicNames('acme'), tiers: [durationMs(10_000)], services: new Set<ServiceName>([service]) },
+        ...{ hasOperator: false, hasAttempts: false, hasCanary: false, ...has },
+      })
+      expect(needed.filter(access => !rules.some(rule => covers(rule, access)))).toEqual([])
+      const [look, ...others] = rules
+      expect(look?.operations).toEqual(['Describe', 'DescribeConfigs'])
+      expect(others.filter(rule => !needed.some(access => covers(rule, access)))).toEqual([])
+    }
+  })
+
+  it('are mounted by their part alone, and named by its environment', async () => {
+    const manifests = await rendered(switches['user of Strimzi'])
+    const parts = [...serviceNames, 'prepare']
+    expect(secretsOf(manifests, 'kafka')).toEqual(
+      Object.fromEntries(parts.map(part => [part, [`hookline-kafka-${part}`, 'kafka-cluster-ca-cert']])),
+    )
+    for (const workload of manifests.filter(isWorkload)) {
+      const { containers, initContainers = [] } = workload.spec.template.spec
+      for (const { env = [] } of [...containers, ...initContainers])
+        expect(env).toContainEqual({ name: 'HOOKLINE_KAFKA_USER', value: `hookline-kafka-${partOf(workload)}` })
+    }
+    const names = ofKind(manifests, 'KafkaUser').map(({ metadata }) => metadata.name)
+    expect(names.sort()).toEqual([...parts, 'operator'].map(part => `hookline-kafka-${part}`).sort())
+  })
+
+  it('only that of the Job creates topics, and only where Strimzi does not', async () => {
+    const creating = async (strimzi: object) => {
+      const users = ofKind(
+        await rendered({ strimzi: { cluster: 'kafka', user: { enabled: true }, ...strimzi } }),
+        'KafkaUser',
+      )
+      return users.filter(each => JSON.stringify(each).includes('"Create"')).map(({ metadata }) => metadata.name)
+    }
+    expect(await creating({})).toEqual(['hookline-kafka-prepare'])
+    expect(await creating({ topics: { enabled: true } })).toEqual([])
+  })
+})

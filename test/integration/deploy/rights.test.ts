@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import kafkajs from 'kafkajs'
+import { startBroker } from '../../../deploy/tools/local/broker.ts'
+import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { hookline } from '../../../deploy/tools/local/service-process.ts'
+import { serviceNames } from '../../../src/core/services.ts'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import { until } from '../../support/kafka-admin.ts'
+import { rendered } from '../../support/manifests/renderings.ts'
+import { ofKind } from '../../support/manifests/workloads.ts'
+import { startPipeline } from '../../support/pipeline.ts'
+
+const closing = closingAfterEach()
+const userOf = (part: string): string => `hookline-kafka-${part}`
+const password = 'password-of-all'
+
+/** A broker whose second port asks for a user, and lets each do what rules allow, nothing else. */
+async function startStrictBroker() {
+  const port = await freePorts(3)
+  const [controllerPort, closedPort] = [port + 1, port + 2]
+  const users = ['prepare', ...serviceNames].map(part => ` user_${userOf(part)}="${password}"`).join('')
+  const module = 'org.apache.kafka.common.security.plain.PlainLoginModule'
+  const broker = await startBroker({
+    ...{ dataDir: await mkdtemp(join(tmpdir(), 'hookline-rights-')), port, controllerPort, throwAway: true },
+    properties: {
+      listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort},CLOSED://127.0.0.1:${closedPort}`,
+      'advertised.listeners': `PLAINTEXT://127.0.0.1:${port},CLOSED://127.0.0.1:${closedPort}`,
+      'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,CLOSED:SASL_PLAINTEXT',
+      'sasl.enabled.mechanisms': 'PLAIN',
+      'listener.name.closed.plain.sasl.jaas.config': `${module} required${users};`,
+      'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+      'super.users': 'User:ANONYMOUS',
+    },
+  })
+  closing({ close: () => broker.stop() })
+  return { open: broker.address, closed: `127.0.0.1:${closedPort}` }
+}
+
+/** Gives the users of the chart the rights that it says. */
+async function grant(values: object, broker: string): Promise<void> {
+  const { AclResourceTypes, ResourcePatternTypes, AclOperationTypes, AclPermissionTypes } = kafkajs
+  const operations: Readonly<Record<string, number>> = {
+    ...{ Read: AclOperationTypes.READ, Write: AclOperationTypes.WRITE, Create: AclOperationTypes.CREATE },
+    ...{ Describe: AclOperationTypes.DESCRIBE, DescribeConfigs: AclOperationTypes.DESCRIBE_CONFIGS },
+  }
+  const strimzi = { cluster: 'kafka', user: { enabled: true } }
+  const acl = ofKind(await rendered({ ...values, strimzi }), 'KafkaUser').flatMap(({ metadata, spec }) => {
+    const { acls } = (spec as { authorization: { acls: readonly Rule[] } }).authorization
+    return acls.flatMap(({ resource, operations: allowed }) =>
+      allowed.map(operation => ({
+        resourceType: resource.type === 'group' ? AclResourceTypes.GROUP : AclResourceTypes.TOPIC,
+        resourceName: resource.name,
+        resourcePatternType:
+          resource.patternType === 'prefix' ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
+        ...{ principal: `User:${metadata.name}`, host: '*', permissionType: AclPermissionTypes.ALLOW },
+        operation: operations[operation] as number,
+      })),
+    )
+  })
+  const admin = new kafkajs.Kafka({ brokers: [broker], logLevel: kafkajs.logLevel.NOTHING }).admin()
+  await admin.connect()
+  await admin.createAcls({ acl })
+  await admin.disconnect()
+}
+
+interface Rule {
+  readonly resource: { readonly type: string; readonly name: string; readonly patternType: string }
+  readonly operations: readonly string[]
+}
+
+/** Endpoints by their path: `/good`, `/late` (refuses the first time), `/never` (refuses for good). Tells what they took. */
+async function startEndpoints() {
+  const taken: string[] = []
+  let refusals = 0
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const part of request) text += part
+    const isLate = request.url === '/late' && refusals++ === 0
+    response.statusCode = request.url === '/never' ? 400 : isLate ? 503 : 200
+    if (response.statusCode === 200) taken.push(`${request.url} ${JSON.parse(text).type} ${JSON.parse(text).userId}`)
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing({ close: async () => void server.close() })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { taken, url }
+}
+
+it('each service does all of its work with the rights that the chart gives it', async () => {
+  const [{ open, closed }, endpoints] = [await startStrictBroker(), await startEndpoints()]
+  const destination = (id: string) => ({ id, sources: ['web'], webhooks: [{ url: `${endpoints.url}/${id}` }] })
+  const config = {
+    delivery: { schedule: ['1s'], attemptsTopic: true },
+    operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: 'operator-key-of-ada' }] },
+    destinations: ['good', 'late', 'never'].map(destination),
+    audiences: { list: [{ name: 'Shoppers', destinations: ['good'] }] },
+    canary: { destination: 'good', every: '5s' },
+  }
+  const pipeline = closing(await startPipeline(config, open))
+  const { operator, ...given } = config
+  const topics = { prefix: pipeline.topics.events.replace(/\.events$/, '') }
+  await grant({ config: { ...given, operator: { keys: [{ name: 'ada', role: 'operate', key: 'k' }] }, topics } }, open)
+  const sasl = { mechanism: 'plain', username: `\${HOOKLINE_KAFKA_USER}`, password }
+  await pipeline.configure({ ...config, kafka: { brokers: [closed], sasl } })
+  const envOf = (part: string) => ({ ...process.env, KAFKA_BROKERS: closed, HOOKLINE_KAFKA_USER: userOf(part) })
+
+  await hookline(pipeline.configFile, ['topics', 'apply'], envOf('prepare'))
+  for (const name of serviceNames)
+    expect(await hookline(pipeline.configFile, ['doctor', '--services', name], envOf(name))).toContain('access: may')
+  const [collector] = await Promise.all(serviceNames.map(name => pipeline.run(envOf(name), ['--services', name])))
+  const post = async (url: string, body: string, authorization: string): Promise<number> =>
+    (await fetch(url, { method: 'POST', body, headers: { authorization, 'content-type': 'application/json' } })).status
+  const asOperator = (path: string, body: string) =>
+    post(`${collector?.operator}${path}`, body, 'Bearer operator-key-of-ada')
+  const untilTaken = (what: string) => until(async () => (endpoints.taken.includes(what) ? true : undefined))
+
+  const basic = `Basic ${Buffer.from('web-key:').toString('base64')}`
+  expect(await post(`${collector?.collector}/v1/track`, '{"userId":"u","event":"E"}', basic)).toBe(200)
+  expect(await post(`${collector?.collector}/v1/track`, '{"userId":"u"}', basic)).toBe(200)
+  await untilTaken('/good track u')
+  await untilTaken('/late track u')
+  await until(async () => ((await pipeline.read(pipeline.topics.deadLetter)).length > 0 ? true : undefined))
+  expect(await asOperator('/v1/audiences/Shoppers/syncs', 'm')).toBe(202)
+  await untilTaken('/good identify m')
+  expect(await asOperator('/v1/regulations', '{"userIds":["m"]}')).toBe(202)
+  await untilTaken('/good delete m')
+  await until(async () => (endpoints.taken.some(each => each.startsWith('/good track undefined')) ? true : undefined))
+  for (const topic of ['rejected', 'deletions', 'attempts', 'memberships'] as const)
+    expect((await pipeline.read(pipeline.topics[topic])).length).toBeGreaterThan(0)
+
+  const complaints = (await pipeline.log()).filter(({ level }) => level === 'warn' || level === 'error')
+  expect(
+    complaints.map(({ msg }) => msg).filter(text => !/unsigned over|has fewer than|without TLS/.test(String(text))),
+  ).toEqual([])
+}, 120_000)
