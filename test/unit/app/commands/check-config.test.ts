@@ -48,6 +48,14 @@ describe('hookline check-config', () => {
     expect(await check(config, ['--services', 'dispatcher,audiences'])).toMatchObject({ code: 0, err: '' })
   })
 
+  it.each(['deploy/local/hookline.yaml', 'deploy/compose/hookline/hookline.yaml'])(
+    'has nothing to say against what one begins with: %s',
+    async path => {
+      const { code, out } = await runCommand(['check-config', '--json', '--config', path])
+      expect([code, JSON.parse(out).warnings]).toEqual([0, []])
+    },
+  )
+
   const lines = [
     'FILE:5:5: destinations[0].sources: is missing (ids of the sources whose messages it gets)',
     'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: nothing is called, events wait; their retry window runs)',
