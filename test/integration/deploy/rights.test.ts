@@ -11,6 +11,7 @@ import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { hookline } from '../../../deploy/tools/local/service-process.ts'
 import { serviceNames } from '../../../src/core/services.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
+import { configFolder } from '../../support/config-folder.ts'
 import { until } from '../../support/kafka-admin.ts'
 import { rendered } from '../../support/manifests/renderings.ts'
 import { ofKind } from '../../support/manifests/workloads.ts'
@@ -93,35 +94,51 @@ async function startEndpoints() {
   return { taken, url }
 }
 
-it('each service does all of its work with the rights that the chart gives it', async () => {
+it('each service does all of its work with its own rights and secret files alone', async () => {
   const [{ open, closed }, endpoints] = [await startStrictBroker(), await startEndpoints()]
-  const destination = (id: string) => ({ id, sources: ['web'], webhooks: [{ url: `${endpoints.url}/${id}` }] })
+  const folder = await configFolder({
+    'collector/web': 'write-key-of-web-1',
+    'collector/ada': 'operator-key-of-ada',
+    ...Object.fromEntries(['good', 'late', 'never'].map(id => [`dispatcher/${id}`, `shared-secret-of-${id}`])),
+  })
+  const secret = (name: string): string => `\${SECRETS:-nowhere}/${name}`
+  const destination = (id: string) => ({
+    ...{ id, sources: ['web'], sharedSecretFile: secret(id) },
+    webhooks: [{ url: `${endpoints.url}/${id}` }],
+  })
   const config = {
     delivery: { schedule: ['1s'], attemptsTopic: true },
-    operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: 'operator-key-of-ada' }] },
+    operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', keyFile: secret('ada') }] },
+    sources: [{ id: 'web', writeKeyFile: secret('web') }],
     destinations: ['good', 'late', 'never'].map(destination),
     audiences: { list: [{ name: 'Shoppers', destinations: ['good'] }] },
     canary: { destination: 'good', every: '5s' },
   }
   const pipeline = closing(await startPipeline(config, open))
-  const { operator, ...given } = config
   const topics = { prefix: pipeline.topics.events.replace(/\.events$/, '') }
-  await grant({ config: { ...given, operator: { keys: [{ name: 'ada', role: 'operate', key: 'k' }] }, topics } }, open)
+  const { operator, ...others } = config
+  await grant({ config: { ...others, operator: { keys: operator.keys }, topics } }, open)
   const sasl = { mechanism: 'plain', username: `\${HOOKLINE_KAFKA_USER}`, password }
   await pipeline.configure({ ...config, kafka: { brokers: [closed], sasl } })
-  const envOf = (part: string) => ({ ...process.env, KAFKA_BROKERS: closed, HOOKLINE_KAFKA_USER: userOf(part) })
+  const envOf = (part: string) => ({
+    ...process.env,
+    KAFKA_BROKERS: closed,
+    HOOKLINE_KAFKA_USER: userOf(part),
+    SECRETS: join(folder, part),
+  })
 
   await hookline(pipeline.configFile, ['topics', 'apply'], envOf('prepare'))
   for (const name of serviceNames)
     expect(await hookline(pipeline.configFile, ['doctor', '--services', name], envOf(name))).toContain('access: may')
-  const [collector] = await Promise.all(serviceNames.map(name => pipeline.run(envOf(name), ['--services', name])))
+  const services = await Promise.all(serviceNames.map(name => pipeline.run(envOf(name), ['--services', name])))
+  const [collector] = services
   const post = async (url: string, body: string, authorization: string): Promise<number> =>
     (await fetch(url, { method: 'POST', body, headers: { authorization, 'content-type': 'application/json' } })).status
   const asOperator = (path: string, body: string) =>
     post(`${collector?.operator}${path}`, body, 'Bearer operator-key-of-ada')
   const untilTaken = (what: string) => until(async () => (endpoints.taken.includes(what) ? true : undefined))
 
-  const basic = `Basic ${Buffer.from('web-key:').toString('base64')}`
+  const basic = `Basic ${Buffer.from('write-key-of-web-1:').toString('base64')}`
   expect(await post(`${collector?.collector}/v1/track`, '{"userId":"u","event":"E"}', basic)).toBe(200)
   expect(await post(`${collector?.collector}/v1/track`, '{"userId":"u"}', basic)).toBe(200)
   await untilTaken('/good track u')
@@ -135,8 +152,8 @@ it('each service does all of its work with the rights that the chart gives it', 
   for (const topic of ['rejected', 'deletions', 'attempts', 'memberships'] as const)
     expect((await pipeline.read(pipeline.topics[topic])).length).toBeGreaterThan(0)
 
+  const hashes = await Promise.all(services.map(async service => [...(await service.metrics()).keys()]))
+  expect(new Set(hashes.flat().filter(series => series.startsWith('hookline_config_info{'))).size).toBe(1)
   const complaints = (await pipeline.log()).filter(({ level }) => level === 'warn' || level === 'error')
-  expect(
-    complaints.map(({ msg }) => msg).filter(text => !/unsigned over|has fewer than|without TLS/.test(String(text))),
-  ).toEqual([])
+  expect(complaints.map(({ msg }) => msg).filter(text => !/without TLS/.test(String(text)))).toEqual([])
 }, 120_000)
