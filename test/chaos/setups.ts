@@ -7,8 +7,8 @@ import type { Fault } from './scenario.ts'
 export const times = (count: number, fault: Fault): Fault[] => Array.from({ length: count }, () => fault)
 
 export const crm = { id: 'crm' }
-/** So slow that its permits are nearly used up by a third of the load: with a process fewer a backlog grows. */
-export const slow = { id: 'slow', latencyMs: 300 }
+/** So slow that half of the load nearly uses up its permits: with two processes fewer, or in a burst after a pause, a backlog grows. */
+export const slow = { id: 'slow', latencyMs: 200 }
 /** Each 50th message fails at first: few enough that no breaker opens, enough that copies are on their way in the retry topics at any time. */
 export const fiftiethFailsOnce: Script = (id, call) => (call === 1 && Number(id.slice(2)) % 50 === 7 ? 503 : 200)
 export const withRetries = [crm, { id: 'moody', latencyMs: 150, script: fiftiethFailsOnce }] as const
