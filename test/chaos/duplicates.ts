@@ -19,7 +19,7 @@ export interface DuplicatesEvidence {
   /** How many records of each message the events topic has, by message id; absent: one. */
   readonly copies: ReadonlyMap<string, number>
   /** What is in the retry topics, by target. */
-  readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAgain'>>
+  readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
   /** Factor on every time, for a machine that is busy with other things. */
   readonly patience: number
 }
@@ -57,7 +57,7 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
     const known = targets.get(target)
     if (known === undefined) {
       const copiesLeft = (copies.get(delivery.id) ?? 1) - 1
-      const written = retried.get(target)?.writtenAgain ?? []
+      const written = retried.get(target)?.writtenAt ?? []
       const retriesLeft = written.filter(at => injected.some(hit => isWrittenUncommitted(hit, at, patience))).length
       targets.set(target, { unspent: [delivery], latest: delivery, copiesLeft, retriesLeft })
       continue
@@ -98,7 +98,7 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
   delivery.at >= hit.at - uncommittedMs * patience &&
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
-/** Who wrote it to a retry topic had no time left to commit that: the next owner of the record wrote it again. */
+/** A victim may have written it to a retry topic without the time to commit that: the next owner delivers or defers the record again. */
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
   victims.length > 0 && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
 

@@ -27,8 +27,8 @@ export interface RetryRecords {
   /** The fewest and the most attempts that were made before one of them. */
   readonly fewest: number
   readonly most: number
-  /** When each record was written that another one repeats: same attempt, same deferral. Milliseconds of the ledger's clock. */
-  readonly writtenAgain: readonly number[]
+  /** When each of them was written, in milliseconds of the ledger's clock. */
+  readonly writtenAt: readonly number[]
 }
 
 export interface OrderFindings {

@@ -54,17 +54,10 @@ export async function retriesOf({ pipeline, view }: World, schedule: readonly st
 /** What the records of one target in the retry topics say. */
 function retryRecords(records: readonly LogRecord[]): RetryRecords {
   const attempts = records.map(({ headers }) => Number(headers['attempt']))
-  const steps = Map.groupBy(
-    records,
-    ({ headers }) => `${headers['attempt']} ${headers['deferrals']} ${headers['round']}`,
-  )
   return {
     fewest: Math.min(...attempts),
     most: Math.max(...attempts),
-    writtenAgain: [...steps.values()].flatMap(copies => {
-      const times = copies.map(({ timestamp }) => timestamp - performance.timeOrigin).sort((a, b) => a - b)
-      return times.slice(0, -1)
-    }),
+    writtenAt: records.map(({ timestamp }) => timestamp - performance.timeOrigin),
   }
 }
 

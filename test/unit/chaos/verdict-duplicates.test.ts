@@ -9,7 +9,7 @@ const order = {
   retried: new Map(),
 }
 
-const rewritten = (at: number) => new Map([['crm a', { fewest: 0, most: 0, writtenAgain: [at] }]])
+const written = (at: number) => new Map([['crm a', { fewest: 0, most: 0, writtenAt: [at] }]])
 
 const many = Array.from({ length: 201 }, (_, index) => sent(`m${index}`))
 const late = sent('late', 0, 6_000)
@@ -69,18 +69,18 @@ const cases: readonly Case[] = [
     evidence: {
       limits: ofVictims,
       injected: [kill],
-      order: { ...order, places: new Map(), retried: rewritten(4_500) },
+      order: { ...order, places: new Map(), retried: written(4_500) },
       deliveries: [...nothingWrong.deliveries, by('p2', a, 20_000), by('p2', a, 21_000)],
     },
     figures: { duplicated: { bySender: 0, inProgress: 1, ours: 1 } },
     failures: [/crm a by p2 15000 ms after SIGKILL p1, 1000 ms later by p2/, /no two messages of one user/],
   },
   {
-    name: 'a retry record that was written again when nothing was killed excuses none',
+    name: 'a retry record that was written when nothing was killed excuses none',
     evidence: {
       limits: ofVictims,
       injected: [kill],
-      order: { ...order, places: new Map(), retried: rewritten(3_500) },
+      order: { ...order, places: new Map(), retried: written(3_500) },
       deliveries: [...nothingWrong.deliveries, by('p2', a, 20_000)],
     },
     figures: { duplicated: { bySender: 0, inProgress: 0, ours: 1 } },

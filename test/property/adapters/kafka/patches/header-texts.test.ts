@@ -20,13 +20,16 @@ it('headers that are wanted as text are those that kafkajs has as bytes', () => 
   expect(ours(body).headers['a']).toBeInstanceOf(Buffer)
   readHeadersAsText()
   fc.assert(
-    fc.property(message, given => {
-      const body = bodyOf(encodeRecord(given).buffer)
+    fc.property(message, record => {
+      const body = bodyOf(encodeRecord(record).buffer)
       const { headers, ...read } = ours(body)
       const { headers: bytes, ...theirs } = theirDecode(new Decoder(body), batch)
       expect(read).toStrictEqual(theirs)
-      expect(headers).toEqual(headersOf(bytes as Record<string, Buffer | Buffer[]>))
-      expect(headersOf(headers as Record<string, string>)).toBe(headers)
+      const given = headers as Parameters<typeof headersOf>[0]
+      expect(headersOf(given)).toEqual(headersOf(bytes as Record<string, Buffer | Buffer[]>))
+      // Headers of more than 64 KiB are bytes until their record is taken.
+      const isText = Object.values(headers).every(value => typeof value === 'string')
+      expect(headersOf(given) === given).toBe(isText)
     }),
     { numRuns: 500 },
   )
