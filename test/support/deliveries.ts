@@ -1,5 +1,6 @@
 import { type Carried, firstCarried } from '../../src/core/delivery/carried.ts'
-import type { Decision } from '../../src/core/delivery/decide.ts'
+import type { CallOutcome, Decision } from '../../src/core/delivery/decide.ts'
+import type { Outcome } from '../../src/core/delivery/outcome.ts'
 import type { RetryPolicy } from '../../src/core/delivery/schedule.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { Message } from '../../src/core/message/message.ts'
@@ -122,4 +123,15 @@ export function summary(decision: Decision, now: EpochMs = start): string {
 export function carriedAfter(decision: Decision): Carried {
   if (!('carried' in decision)) throw new TypeError(`${decision.kind} carries nothing`)
   return decision.carried
+}
+
+/** `http_5xx/20` is an outcome with Retry-After 20, `1:http_5xx` one of the second webhook. */
+export function callsOf(text: string): readonly CallOutcome[] {
+  return text
+    .split(' ')
+    .filter(Boolean)
+    .map((call, position) => {
+      const [, index, outcome, retryAfter] = /^(?:(\d):)?(\w+)(?:\/(.+))?$/.exec(call) ?? []
+      return { webhook: webhookOf(Number(index ?? position)), outcome: outcome as Outcome, retryAfter }
+    })
 }

@@ -10,8 +10,8 @@ interface EndedAttempt {
   /** Without success, and with a failure that is retried. */
   readonly failed: boolean
   readonly wasProbe: boolean
-  /** False: a live edit left only webhooks that had refused the delivery. */
-  readonly hasCalls: boolean
+  /** False: a live edit left only webhooks that had refused the delivery, or others hold the permits of one that was not called. */
+  readonly isConclusive: boolean
 }
 
 /*
@@ -55,10 +55,10 @@ export class Breaker {
     return isProbe
   }
 
-  /** An attempt has ended. One without calls says nothing of the endpoint: the next attempt is the probe. */
+  /** An attempt has ended. One that is not conclusive says nothing of the endpoint: the next attempt is the probe. */
   ended(attempt: EndedAttempt, now: number): void {
     if (attempt.wasProbe) this.#isProbing = false
-    if (!attempt.hasCalls) return
+    if (!attempt.isConclusive) return
     if (this.#openUntil === undefined) return this.#count(attempt.failed, now)
     if (!attempt.failed) this.#close()
     else if (attempt.wasProbe) this.#openUntil = now + openForMs

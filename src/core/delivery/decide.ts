@@ -26,9 +26,15 @@ export interface Attempt {
   readonly at: EpochMs
   /** In configuration order. */
   readonly calls: readonly CallOutcome[]
-  /** Webhooks not called because their own cap was reached: they count as retryable. */
+  /** Webhooks not called because no permit was free: they count as retryable. */
   readonly leftOut: number
+  /** Whether one of these was left out because other destinations hold the permits. */
+  readonly isHeldUpByOthers: boolean
 }
+
+/** Whether an attempt without success might have had one, if other destinations held fewer permits: it says nothing of the endpoints. */
+export const isInconclusive = ({ calls, isHeldUpByOthers }: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): boolean =>
+  isHeldUpByOthers && !calls.some(({ outcome }) => outcome === 'delivered')
 
 export type Decision =
   | { readonly kind: 'delivered' }
@@ -46,20 +52,27 @@ export type Deferral = Extract<Decision, { kind: 'deferred' }>
 
 /** What becomes of a delivery after an attempt. */
 export function decide(attempt: Attempt, carried: Carried, policy: RetryPolicy, now: EpochMs): Decision {
-  const { calls, leftOut, number } = attempt
+  const { calls, leftOut, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
   // Nothing was called, so that no attempt was made: the schedule is not used up by full lanes.
-  if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now)
+  if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
+
+  const retryable = calls.filter(call => isRetryable(call.outcome))
+  const asked = smallest(retryable.map(call => parseRetryAfter(call.retryAfter, now)))
+  // At the end of the window the attempt counts, so that the delivery ends.
+  if (isInconclusive(attempt) && !isWindowOver(carried, now)) {
+    const notBefore = epochMs(Math.min(now + asked, carried.deadline))
+    const waiting = { ...carried, notBefore, ...remember(carried, calls) }
+    return defer(waiting, 'lane_full', policy, now, { climbs: false })
+  }
 
   const made: Carried = {
     ...carried,
     attempt: calls.length === 0 ? carried.attempt : number,
     ...remember(carried, calls),
   }
-  const retryable = calls.filter(call => isRetryable(call.outcome))
   if (retryable.length === 0 && leftOut === 0) return giveUp(made, firstRefusal(made))
 
-  const asked = smallest(retryable.map(call => parseRetryAfter(call.retryAfter, now)))
   if (asked > 0 && now + asked > carried.deadline) return giveUp(made, 'retry_after_exceeds_window')
   const scheduled = policy.schedule[number - 1]
   if (scheduled === undefined) return giveUp(made, 'retries_exhausted')
@@ -85,8 +98,8 @@ export function beforeAttempt(
   if (isWindowOver(carried, now)) {
     return paused || carried.attempt > 0 ? giveUp(carried, 'retry_window_over') : { kind: 'attempt' }
   }
-  // A first attempt is due as soon as it is read: to wait for a clock that was set back a little would change its user's order.
-  const ahead = carried.attempt === 0 ? 0 : carried.notBefore - now
+  // What was never called is due as soon as it is read: to wait for a clock that was set back a little would change its user's order.
+  const ahead = carried.attempt === 0 && carried.outcomes === '' ? 0 : carried.notBefore - now
   if (ahead > longestHold) return defer(carried, 'not_before', policy, now)
   if (paused) return defer(carried, 'paused', policy, now)
   return ahead > 0 ? { kind: 'wait', until: carried.notBefore } : { kind: 'attempt' }

@@ -22,6 +22,15 @@ export interface Room {
   readonly ofHost: FairShare
 }
 
+/** Of the webhooks of one attempt. */
+interface Callable<W> {
+  readonly webhooks: readonly W[]
+  /** Those that no permit is free for. */
+  readonly leftOut: number
+  /** Whether one of these is left out because other destinations hold the permits: alone this one could call it too. */
+  readonly isHeldUpByOthers: boolean
+}
+
 /** How many calls may be under way at once: in the process, for one destination, to one webhook, to one host. Checked when each is taken. */
 export class Places {
   readonly #caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>
@@ -74,14 +83,16 @@ export class Places {
   }
 
   /** Those of one attempt's webhooks that may all be called now: they may be at the same host. */
-  callable<W extends { readonly room: Room }>(share: Share, webhooks: readonly W[]): readonly W[] {
+  callable<W extends { readonly room: Room }>(share: Share, webhooks: readonly W[]): Callable<W> {
+    let isHeldUpByOthers = false
     const callable = webhooks.filter(({ room }) => {
       const hasRoom = this.hasRoom(room)
       if (hasRoom) this.take(share, room)
+      else isHeldUpByOthers ||= room.ofWebhook.hasRoomAlone && room.ofHost.hasRoomAlone
       return hasRoom
     })
     for (const { room } of callable) this.release(share, room)
-    return callable
+    return { webhooks: callable, leftOut: webhooks.length - callable.length, isHeldUpByOthers }
   }
 
   take(share: Share, { ofWebhook, ofHost }: Room): void {
@@ -150,6 +161,12 @@ class FairShare {
     if (!isShared) return true
     if (this.#others === 0) return this.#calls < shareOfFreeWhenAlone * free
     return this.#calls < free && this.isBelowShare
+  }
+
+  /** Whether it would have room for one more call if no other destination had calls in progress. */
+  get hasRoomAlone(): boolean {
+    const { limit, isShared } = this.#limit
+    return isShared ? this.#calls < shareOfFreeWhenAlone * (limit - this.#calls) : this.#calls < limit
   }
 
   get isBelowShare(): boolean {

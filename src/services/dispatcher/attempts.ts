@@ -29,8 +29,10 @@ export interface BegunAttempt {
   readonly callMaker: CallMaker
   /** To be called, each at once. */
   readonly webhooks: readonly Callee[]
-  /** Webhooks not called because their own cap is reached. */
+  /** Webhooks not called because no permit is free. */
   readonly leftOut: number
+  /** Whether one of these is left out because other destinations hold the permits. */
+  readonly isHeldUpByOthers: boolean
   readonly at: EpochMs
   /** Monotonic milliseconds. */
   readonly startedAt: number
@@ -106,10 +108,10 @@ class AttemptUnderWay {
   }
 
   #end(): void {
-    const { delivery, at, leftOut } = this.#begun
+    const { delivery, at, leftOut, isHeldUpByOthers } = this.#begun
     this.#hasEnded = true
     const calls = (this.#outcomes ?? []).filter(outcome => outcome !== undefined)
-    this.#onEnd(this.#begun, { number: delivery.carried.attempt + 1, at, calls, leftOut })
+    this.#onEnd(this.#begun, { number: delivery.carried.attempt + 1, at, calls, leftOut, isHeldUpByOthers })
   }
 }
 

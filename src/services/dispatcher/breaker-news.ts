@@ -1,4 +1,4 @@
-import type { Attempt } from '../../core/delivery/decide.ts'
+import { type Attempt, isInconclusive } from '../../core/delivery/decide.ts'
 import { isRetryable } from '../../core/delivery/outcome.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
@@ -13,14 +13,15 @@ interface Deps {
 export function tellBreaker(
   { metrics, logger }: Deps,
   { delivery, isProbe: wasProbe }: BegunAttempt,
-  { calls }: Attempt,
+  attempt: Attempt,
   endedAt: number,
 ): void {
+  const { calls } = attempt
   const { breaker, destination } = delivery.lane
   const wasOpen = breaker.isOpen
   const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
   const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))
-  breaker.ended({ failed, wasProbe, hasCalls: calls.length > 0 }, endedAt)
+  breaker.ended({ failed, wasProbe, isConclusive: calls.length > 0 && !isInconclusive(attempt) }, endedAt)
   if (breaker.isOpen === wasOpen) return
   metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
   if (breaker.isOpen)

@@ -204,15 +204,14 @@ export class Dispatcher {
       return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
     }
     const webhooks = webhooksToCall(callees, delivery.carried)
-    const callable = places.callable(lane, webhooks)
-    if (callable.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)
+    const called = places.callable(lane, webhooks)
+    if (called.webhooks.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)
     const isProbe = lane.breaker.begins(startedAt)
     this.#underWay++
     delivery.of.shard.started()
     const trace = tracer && traceAttempt(tracer, delivery)
     observeDelay(this.#deps.metrics, delivery, now, trace && keptTraceIdOf(trace.context))
-    const leftOut = webhooks.length - callable.length
-    const begun = { delivery, callMaker, webhooks: callable, leftOut, at: now, startedAt, isProbe, trace }
+    const begun = { ...called, delivery, callMaker, at: now, startedAt, isProbe, trace }
     makeAttempt(begun, this.#onAttemptEnd)
   }
 

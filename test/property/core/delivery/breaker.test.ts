@@ -14,7 +14,7 @@ describe('Breaker', () => {
         let now = 0
         for (const { failed, after } of ends) {
           now += after
-          breaker.ended({ failed, wasProbe: false, hasCalls: true }, now)
+          breaker.ended({ failed, wasProbe: false, isConclusive: true }, now)
           seen.push({ at: now, failed })
           const wouldOpen = (since: number): boolean => {
             const recent = seen.filter(({ at }) => at >= since)
@@ -39,7 +39,7 @@ describe('Breaker', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), steps => {
         const breaker = new Breaker()
-        for (let count = 0; count < 10; count++) breaker.ended({ failed: true, wasProbe: false, hasCalls: true }, 0)
+        for (let count = 0; count < 10; count++) breaker.ended({ failed: true, wasProbe: false, isConclusive: true }, 0)
         let quietUntil = 30_000
         let now = 0
         let probing = false
@@ -48,7 +48,7 @@ describe('Breaker', () => {
           if (!breaker.isOpen) return
           if (probing) {
             expect(breaker.refuses(now)).toBe(true)
-            breaker.ended({ failed, wasProbe: true, hasCalls: true }, now)
+            breaker.ended({ failed, wasProbe: true, isConclusive: true }, now)
             if (failed) quietUntil = now + 30_000
             probing = false
           } else {

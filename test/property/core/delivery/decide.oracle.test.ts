@@ -10,16 +10,18 @@ const call = fc.record({ outcome, seconds: fc.option(fc.nat(8_000), { freq: 2, n
 const situation = fc.record({
   calls: fc.array(call, { minLength: 1, maxLength: 5 }),
   leftOut: fc.constantFrom(0, 0, 0, 1),
+  isForOthers: fc.boolean(),
   number: fc.integer({ min: 1, max: 11 }),
   leftMs: fc.integer({ min: -1_000, max: 14_400_000 }),
 })
 type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never
 
 /** The table of decisions.md in the order in which it is read, for a delivery that nobody refused before. */
-function oracle({ calls, leftOut, number, leftMs }: Situation): string {
+function oracle({ calls, leftOut, isForOthers, number, leftMs }: Situation): string {
   const outcomes = calls.map(({ outcome }) => outcome)
   if (outcomes.includes('delivered')) return 'delivered'
   const retryable = calls.filter(({ outcome }) => (retryableOutcomes as readonly string[]).includes(outcome))
+  if (leftOut > 0 && isForOthers && leftMs >= 0) return 'deferred lane_full 10s'
   if (retryable.length + leftOut === 0) return `dead_lettered ${outcomes[0]}`
   const asked = Math.min(...retryable.map(({ seconds }) => (seconds ?? Number.POSITIVE_INFINITY) * 1_000))
   const askedMs = Number.isFinite(asked) ? asked : 0
@@ -40,6 +42,7 @@ it('decide agrees with the table', () => {
         number: given.number,
         at: start,
         leftOut: given.leftOut,
+        isHeldUpByOthers: given.leftOut > 0 && given.isForOthers,
         calls: given.calls.map(({ outcome, seconds }, index) => ({
           webhook: webhookOf(index),
           outcome,

@@ -9,6 +9,7 @@ import {
   type Decision,
   decide,
   defer,
+  isInconclusive,
   mustBeAttempted,
   webhooksToCall,
 } from '../../../../src/core/delivery/decide.ts'
@@ -44,11 +45,10 @@ const step = fc.record({
   /** By webhook; one left out is not called. */
   calls: fc.array(
     fc.record({ outcome, retryAfter, isLeftOut: fc.integer({ min: 0, max: 9 }).map(draw => draw === 0) }),
-    {
-      minLength: 5,
-      maxLength: 5,
-    },
+    { minLength: 5, maxLength: 5 },
   ),
+  /** Whether other destinations hold the permits of those left out. */
+  isForOthers: fc.boolean(),
   /** How long the calls take, and how late the record is released. */
   tookMs: fc.nat(5_000),
   lagMs: fc.oneof(fc.nat(20), fc.nat(600_000)),
@@ -63,6 +63,8 @@ interface Attempted {
 }
 
 interface Life {
+  /** Those that ended without success in the window while others held a permit of it: no attempt is counted. */
+  readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]
   readonly end: Decision
   readonly endedAt: number
@@ -72,14 +74,16 @@ interface Life {
 /** A delivery from being taken up to its end, through retry topics that release late but never early. */
 function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[], rest: Step): Life {
   const destination = destinationOf({ webhooks: Array.from({ length: webhookCount }, (_, index) => webhookOf(index)) })
-  const attempts: Attempted[] = []
+  const [all, attempts]: [Attempted[], Attempted[]] = [[], []]
   let now = start
   let carried = firstCarried(recordOf(), destination.id, 'message-1', now, policy.window)
   for (let turn = 0; turn < 5_000; turn++) {
-    const { obstacle, calls, tookMs, lagMs } = script[turn] ?? rest
-    const decision = comeUp(obstacle, calls, tookMs)
+    // The one attempt at the end of the window is waited for: permits come free one day.
+    const step = script[turn] ?? (rest === heldUp && now > carried.deadline ? failing : rest)
+    const { obstacle, lagMs } = step
+    const decision = comeUp(step)
     if (decision.kind !== 'retried' && decision.kind !== 'deferred') {
-      return { attempts, end: decision, endedAt: now, lastObstacle: obstacle }
+      return { all, attempts, end: decision, endedAt: now, lastObstacle: obstacle }
     }
     if (!policy.tiers.includes(decision.tier)) throw new Error(`no such tier: ${decision.tier}`)
     carried = throughKafka(decision.carried)
@@ -87,7 +91,7 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   }
   throw new Error('a life without end')
 
-  function comeUp(obstacle: Step['obstacle'], calls: Step['calls'], tookMs: number): Decision {
+  function comeUp({ obstacle, calls, isForOthers, tookMs }: Step): Decision {
     let verdict = beforeAttempt(carried, obstacle === 'paused', policy, now)
     if (verdict.kind === 'wait') {
       if (verdict.until - now > 10_000) throw new Error('held too long')
@@ -99,31 +103,39 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
     if (obstacle === 'lane_full') return defer(carried, 'lane_full', policy, now)
     if (obstacle === 'breaker_open' && !mustBeAttempted(carried, now))
       return defer(carried, 'breaker_open', policy, now)
-    const attempt = attemptOf(calls)
+    const attempt = attemptOf(calls, isForOthers)
     if (attempt.calls.length === 0) return decide(attempt, carried, policy, now)
     now = epochMs(now + tookMs)
-    attempts.push({ startedAt: attempt.at, endedAt: now, calls: attempt.calls, leftOut: attempt.leftOut })
-    return decide(attempt, carried, policy, now)
+    const made = { startedAt: attempt.at, endedAt: now, calls: attempt.calls, leftOut: attempt.leftOut }
+    all.push(made)
+    const decision = decide(attempt, carried, policy, now)
+    if (isInconclusive(attempt) && now <= carried.deadline) checkHeldUp(decision, carried, policy)
+    else attempts.push(made)
+    return decision
   }
 
-  function attemptOf(calls: Step['calls']): Attempt {
+  function attemptOf(calls: Step['calls'], isForOthers: boolean): Attempt {
     const webhooks = webhooksToCall(destination.webhooks, carried)
     const made = webhooks.flatMap(webhook => {
       const { isLeftOut, ...call } = calls[Number(webhook.label)] as Step['calls'][number]
       return isLeftOut ? [] : [{ webhook, ...call }]
     })
-    return { number: carried.attempt + 1, at: now, calls: made, leftOut: webhooks.length - made.length }
+    const leftOut = webhooks.length - made.length
+    return { number: carried.attempt + 1, at: now, calls: made, leftOut, isHeldUpByOthers: isForOthers && leftOut > 0 }
   }
 }
 
 const failing: Step = {
   obstacle: 'none',
   calls: Array(5).fill({ outcome: 'http_5xx', retryAfter: undefined, isLeftOut: false }),
+  isForOthers: true,
   tookMs: 0,
   lagMs: 1_000,
 }
+const leftOut = failing.calls.map((call, index) => ({ ...call, isLeftOut: index > 0 }))
+const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
 /** What goes on when the script is over; each of them ends every life. */
-const rests: readonly Step[] = [failing, { ...failing, obstacle: 'paused' }, { ...failing, obstacle: 'breaker_open' }]
+const rests = [failing, heldUp, { ...failing, obstacle: 'paused' }, { ...failing, obstacle: 'breaker_open' }] as const
 
 function throughKafka(carried: Carried): Carried {
   const { headers } = retryRecord(recordOf({ headers: { traceparent: 'x' } }), carried)
@@ -144,24 +156,37 @@ function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
   return Math.max(scheduled, asked.length === 0 ? 0 : Math.min(...asked))
 }
 
+/** Neither the schedule nor the tiers are used up. */
+function checkHeldUp(decision: Decision, { attempt, deferrals }: Carried, { tiers }: RetryPolicy): void {
+  const carried = { attempt, deferrals, reason: 'lane_full' }
+  expect(decision).toMatchObject({ kind: 'deferred', cause: 'lane_full', carried })
+  expect((decision as Extract<Decision, { kind: 'deferred' }>).tier).toBeLessThanOrEqual(
+    Math.max(10_000, tiers[0] ?? 0),
+  )
+}
+
 /** Neither early nor late nor too often, and never to a webhook that refused. */
-function checkAttempts({ attempts }: Life, { schedule, window }: RetryPolicy): void {
+function checkAttempts({ all, attempts }: Life, { schedule, window }: RetryPolicy): void {
   expect(attempts.length).toBeLessThanOrEqual(schedule.length + 1)
-  const refused = new Set<string>()
   for (const [index, attempt] of attempts.entries()) {
     const before = attempts[index - 1]
-    if (before !== undefined) {
-      const wait = leastWait(before, schedule[index - 1] as DurationMs)
-      expect(attempt.startedAt - before.endedAt).toBeGreaterThanOrEqual(wait)
-      expect(attempt.startedAt).toBeLessThanOrEqual(start + window)
-    }
+    if (before === undefined) continue
+    const wait = leastWait(before, schedule[index - 1] as DurationMs)
+    expect(attempt.startedAt - before.endedAt).toBeGreaterThanOrEqual(wait)
+    expect(attempt.startedAt).toBeLessThanOrEqual(start + window)
+  }
+  const refused = new Set<string>()
+  for (const [index, attempt] of all.entries()) {
+    const before = all[index - 1]
+    const noEarlierThan = before === undefined ? start : before.endedAt + leastWait(before, durationMs(0))
+    expect(attempt.startedAt).toBeGreaterThanOrEqual(Math.min(noEarlierThan, start + window))
     expect(attempt.calls.filter(call => refused.has(call.webhook.label))).toEqual([])
     for (const call of attempt.calls.filter(isRefusal)) refused.add(call.webhook.label)
   }
 }
 
 /** Why a delivery may be given up, told by what it went through. Returns how it ended. */
-function checkEnd({ attempts, end, endedAt, lastObstacle }: Life, { schedule, window }: RetryPolicy): string {
+function checkEnd({ all, attempts, end, endedAt, lastObstacle }: Life, { schedule, window }: RetryPolicy): string {
   const deadline = start + window
   const succeeded = attempts.map(({ calls }) => calls.some(call => call.outcome === 'delivered'))
   expect(succeeded.indexOf(true)).toBe(end.kind === 'delivered' ? attempts.length - 1 : -1)
@@ -187,7 +212,7 @@ function checkEnd({ attempts, end, endedAt, lastObstacle }: Life, { schedule, wi
       expect(Math.max(endedAt, last.endedAt + (scheduled ?? 0))).toBeGreaterThan(deadline)
       break
     default:
-      checkRefusals(attempts, end.carried)
+      checkRefusals(all, end.carried)
   }
   return end.reason
 }

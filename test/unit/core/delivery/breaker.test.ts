@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { Breaker } from '../../../../src/core/delivery/breaker.ts'
 
-const failure = { failed: true, wasProbe: false, hasCalls: true }
-const success = { failed: false, wasProbe: false, hasCalls: true }
-const probe = (failed: boolean) => ({ failed, wasProbe: true, hasCalls: true })
+const failure = { failed: true, wasProbe: false, isConclusive: true }
+const success = { failed: false, wasProbe: false, isConclusive: true }
+const probe = (failed: boolean) => ({ failed, wasProbe: true, isConclusive: true })
 
 function broken(at = 0): Breaker {
   const breaker = new Breaker()
@@ -94,7 +94,7 @@ describe('an open breaker', () => {
   it.each([false, true])('stays open after an attempt without calls, which says nothing (the probe: %s)', wasProbe => {
     const breaker = broken()
     if (wasProbe) breaker.begins(30_000)
-    breaker.ended({ failed: false, wasProbe, hasCalls: false }, 30_100)
+    breaker.ended({ failed: false, wasProbe, isConclusive: false }, 30_100)
     expect([breaker.isOpen, breaker.refuses(29_999)]).toEqual([true, true])
     // The next attempt is the probe.
     expect(breaker.begins(30_100)).toBe(true)
@@ -102,7 +102,7 @@ describe('an open breaker', () => {
 
   it('does not count attempts without calls', () => {
     const breaker = new Breaker()
-    for (let count = 0; count < 100; count++) breaker.ended({ failed: false, wasProbe: false, hasCalls: false }, 0)
+    for (let count = 0; count < 100; count++) breaker.ended({ failed: false, wasProbe: false, isConclusive: false }, 0)
     for (let count = 0; count < 10; count++) breaker.ended(failure, 0)
     expect(breaker.isOpen).toBe(true)
   })

@@ -15,6 +15,12 @@ describe('beforeAttempt: whether a delivery is due', () => {
     ['never attempted', {}, false, 'attempt'],
     ['never attempted, by a clock that was set back since', { notBefore: later('70m', now) }, false, 'attempt'],
     ['not before this very moment', { attempt: 1, notBefore: now }, false, 'attempt'],
+    [
+      'held up by others, asked to wait',
+      { outcomes: 'http_429', notBefore: later('70m', now) },
+      false,
+      'deferred not_before 1h',
+    ],
     ['1 ms too early', { attempt: 1, notBefore: later('1ms', now) }, false, 'wait 1ms'],
     ['10 s too early', { attempt: 1, notBefore: later('10s', now) }, false, 'wait 10000ms'],
     ['more than 10 s too early', { attempt: 1, notBefore: later('10001ms', now) }, false, 'deferred not_before 10s'],

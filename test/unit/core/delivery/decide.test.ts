@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Attempt, type CallOutcome, decide, webhooksToCall } from '../../../../src/core/delivery/decide.ts'
+import { type Attempt, decide, webhooksToCall } from '../../../../src/core/delivery/decide.ts'
 import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import {
+  callsOf,
   carriedAfter,
   carriedOf,
   defaultPolicy,
@@ -15,22 +16,12 @@ import {
   webhookOf,
 } from '../../../support/deliveries.ts'
 
-/** `http_5xx/20` is an outcome with Retry-After 20, `1:http_5xx` one of the second webhook. */
-function callsOf(text: string): readonly CallOutcome[] {
-  return text
-    .split(' ')
-    .filter(Boolean)
-    .map((call, position) => {
-      const [, index, outcome, retryAfter] = /^(?:(\d):)?(\w+)(?:\/(.+))?$/.exec(call) ?? []
-      return { webhook: webhookOf(Number(index ?? position)), outcome: outcome as Outcome, retryAfter }
-    })
-}
-
 const attemptOf = (calls: string, number = 1, leftOut = 0): Attempt => ({
   number,
   at: start,
   calls: callsOf(calls),
   leftOut,
+  isHeldUpByOthers: false,
 })
 
 const decideNow = (calls: string, number = 1, leftOut = 0, carried = carriedOf({ attempt: number - 1 })): string =>
@@ -105,7 +96,7 @@ describe('five URLs, any one success (A4.1)', () => {
         outcome: 'http_4xx' as const,
         retryAfter: undefined,
       }))
-      carried = carriedAfter(decide({ number, at: start, calls, leftOut: 1 }, carried, defaultPolicy, start))
+      carried = carriedAfter(decide({ ...attemptOf('', number, 1), calls }, carried, defaultPolicy, start))
     }
     expect(carried.refusedWebhooks).toHaveLength(10)
     expect(carried.refusedWebhooks.slice(-3)).toEqual(['00000080', '00000081', '00000082'])

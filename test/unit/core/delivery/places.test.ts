@@ -120,8 +120,30 @@ describe('Places', () => {
       const webhooks = ['1', '2', '3', '4', '5'].map(path => ({
         room: places.roomOf(webhook(`https://one.example.com/${path}`), 'a'),
       }))
-      expect(places.callable(newShare(), webhooks)).toEqual(webhooks.slice(0, 3))
+      expect(places.callable(newShare(), webhooks)).toEqual({
+        webhooks: webhooks.slice(0, 3),
+        leftOut: 2,
+        isHeldUpByOthers: false,
+      })
       expect(places.inFlight).toBe(0)
+    })
+
+    it.each([
+      ['none is left out', 2, 0, 2, false],
+      ['its own calls use the limit', 2, 4, 0, false],
+      ['its own webhooks are too many', 5, 0, 4, false],
+      ['others use the limit', 2, 0, 0, true, 4],
+      ['others leave room for one', 2, 0, 1, true, 3],
+    ])('%s', (_name, count, own, called, isHeldUpByOthers, others = 0) => {
+      const { places } = setUp([], { perHost: 4 })
+      const rooms = Array.from({ length: count }, (_, path) => ({
+        room: places.roomOf(webhook(`https://one.example.com/${path}`), 'a'),
+      }))
+      const other = others > 0 ? places.roomOf(webhook('https://one.example.com/'), 'b') : undefined
+      for (let call = 0; call < others; call++) places.take(newShare(), other as Room)
+      for (let call = 0; call < own; call++) places.take(newShare(), rooms[0]?.room as Room)
+      const found = places.callable(newShare(), rooms)
+      expect([found.webhooks.length, found.isHeldUpByOthers]).toEqual([called, isHeldUpByOthers])
     })
 
     it('who has less than a share and finds no room is held up by others', () => {

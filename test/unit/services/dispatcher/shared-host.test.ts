@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
-import { DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
 import { trackMessage } from '../../../support/messages.ts'
 
 const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)
@@ -31,6 +31,26 @@ describe('destinations at one host', () => {
     expect(harness.count('deliveries{well,deferred}')).toBe(0)
     for (const slow of ['slow-1', 'slow-2'])
       expect(harness.calls.filter(({ call }) => isFor(slow)(call)).length).toBeLessThanOrEqual(112)
+  })
+
+  it('others that hold its permits open no breaker and use up no schedule, though a webhook of its own fails', async () => {
+    const [here] = at('mixed', 1).webhooks
+    const dead = { ...here!, label: 'dead', url: 'https://dead.example.com/', urlHash: '11111111' }
+    const harness = await DispatcherHarness.started({
+      destinations: [...[1, 2, 3, 4].map(n => at(`slow-${n}`, 1)), destination('mixed', { webhooks: [dead, here!] })],
+      answer: call => (isFor('slow')(call) ? 'never' : isFor('dead')(call) ? answered(503) : ok),
+      delivery: { perHost: 4 },
+    })
+    for (let index = 0; index < 40; index++)
+      harness.write({ message: trackMessage(`m${index}`, { userId: `u${index}` }) })
+    await harness.advance(1)
+    const first = harness.calls.filter(({ call }) => isFor('dead')(call)).length
+    expect(first).toBe(40)
+    expect(harness.count('breakersOpen{mixed}')).toBe(0)
+    const waiting = harness.log.records(harness.topics.retry(10_000 as never))
+    expect(waiting).toHaveLength(40)
+    for (const { headers } of waiting)
+      expect(headers).toMatchObject({ attempt: '0', deferrals: '0', outcomes: 'http_5xx', reason: 'lane_full' })
   })
 
   it('sixty that do not answer leave one its share: each of its calls that ends is followed by its next one', async () => {

@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals'
+import { decide, isInconclusive } from '../../../../src/core/delivery/decide.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import { callsOf, carriedAfter, carriedOf, defaultPolicy, later, start, summary } from '../../../support/deliveries.ts'
+
+describe('a webhook left out because other destinations hold the permits', () => {
+  const heldUp = (calls: string, carried = carriedOf({ attempt: 1, deferrals: 3 })) =>
+    decide(
+      { number: carried.attempt + 1, at: start, calls: callsOf(calls), leftOut: 1, isHeldUpByOthers: true },
+      carried,
+      defaultPolicy,
+      start,
+    )
+  const over = epochMs(start - 1)
+
+  it.each([
+    ['http_5xx delivered', {}, 'delivered'],
+    ['http_5xx', { attempt: 1 }, 'deferred lane_full 10s'],
+    ['http_5xx', { attempt: 9 }, 'deferred lane_full 10s'],
+    ['http_4xx', {}, 'deferred lane_full 10s'],
+    ['http_429/99999', {}, 'deferred lane_full 10s'],
+    ['', { deferrals: 3 }, 'deferred lane_full 10s'],
+    ['http_5xx', { deadline: over }, 'dead_lettered retry_window_over'],
+    ['http_5xx', { attempt: 9, deadline: over }, 'dead_lettered retries_exhausted'],
+  ])('%s, carried %j: %s', (calls, carried, expected) => {
+    expect(summary(heldUp(calls, carriedOf(carried)))).toBe(expected)
+  })
+
+  it('uses up neither the schedule nor the tiers; what the others answered is remembered', () => {
+    expect(carriedAfter(heldUp('http_4xx http_429/20'))).toMatchObject({
+      ...{ attempt: 1, deferrals: 3, reason: 'lane_full', notBefore: later('20s') },
+      ...{ outcomes: 'http_4xx,http_429', refusedWebhooks: ['00000000'] },
+    })
+  })
+
+  it('a Retry-After beyond the window waits for its end', () => {
+    const carried = carriedOf()
+    expect(carriedAfter(heldUp('http_429/99999', carried)).notBefore).toBe(carried.deadline)
+  })
+
+  it.each([
+    ['http_5xx', true, true],
+    ['http_5xx', false, false],
+    ['http_4xx', true, true],
+    ['http_5xx delivered', true, false],
+  ])('%s, held up %s: inconclusive %s', (calls, isHeldUpByOthers, expected) => {
+    expect(isInconclusive({ calls: callsOf(calls), isHeldUpByOthers })).toBe(expected)
+  })
+})
