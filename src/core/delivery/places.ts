@@ -1,5 +1,6 @@
 import type { DeliverySettings, Webhook } from '../settings.ts'
 import { revealed } from '../units.ts'
+import { type CallTime, PermitTime } from './permit-time.ts'
 
 /**
  * Of the places that are free, a destination may hold a quarter as many itself: when k destinations hang, 4/(k+4) of the places stay free for
@@ -108,6 +109,13 @@ export class Places {
     ofWebhook.release()
     ofHost.release()
   }
+
+  /** A call has ended, after so many milliseconds: its permits are free. */
+  ended(share: Share, room: Room, tookMs: number, now: number): void {
+    this.release(share, room)
+    room.ofWebhook.ended(tookMs, now)
+    room.ofHost.ended(tookMs, now)
+  }
 }
 
 /** A limit of concurrent calls that several destinations may share: that of a host, or of a webhook. */
@@ -116,6 +124,9 @@ class SharedLimit {
   calls = 0
   /** Destinations with calls in progress. */
   busyDestinations = 0
+  /** Calls in progress of destinations whose calls are slow. */
+  slowCalls = 0
+  readonly permitTime = new PermitTime()
   /** By destination. These come from the configuration only, they are few: each is kept for as long as the process lives. */
   readonly #shares = new Map<string, FairShare>()
 
@@ -129,6 +140,11 @@ class SharedLimit {
 
   get isShared(): boolean {
     return this.#shares.size > 1
+  }
+
+  /** Whether there may be as many destinations with calls in progress as there are permits. */
+  get mayBeCrowded(): boolean {
+    return this.#shares.size > 1 && this.#shares.size >= this.limit
   }
 
   of(destination: string): FairShare {
@@ -145,9 +161,11 @@ class SharedLimit {
  * One destination's part of a shared limit. The destinations that have calls in progress there share it equally, and one more share
  * stays free for the next one: with n of them n/(n + 1) of the limit is in use. One that has it to itself takes all of it, or seven
  * eighths where others may come. While calls beyond a share are in progress, no destination gets more than what is still free.
+ * In a crowd, with more destinations than permits, each has one call at a time, and the slow ones leave the last permit to the quick ones.
  */
 class FairShare {
   readonly #limit: SharedLimit
+  readonly #time: CallTime = { meanMs: undefined, isSlow: false }
   #calls = 0
 
   constructor(limit: SharedLimit) {
@@ -160,7 +178,15 @@ class FairShare {
     if (free <= 0) return false
     if (!isShared) return true
     if (this.#others === 0) return this.#calls < shareOfFreeWhenAlone * free
-    return this.#calls < free && this.isBelowShare
+    return this.#calls < free && this.isBelowShare && this.#leavesQuickOnesTheirs
+  }
+
+  /** False for a slow one in a crowd that would take the last permit, while slow ones have half of them. */
+  get #leavesQuickOnesTheirs(): boolean {
+    if (!this.#time.isSlow) return true
+    const { limit, free, slowCalls, permitTime } = this.#limit
+    const isCrowd = this.#others + 2 > limit
+    return !isCrowd || free > 1 || !permitTime.hasQuick || slowCalls < Math.max(1, Math.floor(limit / 2))
   }
 
   /** Whether it would have room for one more call if no other destination had calls in progress. */
@@ -176,12 +202,22 @@ class FairShare {
 
   take(): void {
     this.#limit.calls++
+    if (this.#time.isSlow) this.#limit.slowCalls++
     if (this.#calls++ === 0) this.#limit.busyDestinations++
   }
 
   release(): void {
     this.#limit.calls--
+    if (this.#time.isSlow) this.#limit.slowCalls--
     if (--this.#calls === 0) this.#limit.busyDestinations--
+  }
+
+  /** A call that has released its permit took so long. Nobody asks for that where no crowd can be. */
+  ended(tookMs: number, now: number): void {
+    if (!this.#limit.mayBeCrowded) return
+    const wasSlow = this.#time.isSlow
+    this.#limit.permitTime.ended(this.#time, tookMs, now)
+    if (this.#time.isSlow !== wasSlow) this.#limit.slowCalls += wasSlow ? -this.#calls : this.#calls
   }
 
   /** Other destinations with calls in progress. */

@@ -95,9 +95,10 @@ class AttemptUnderWay {
     const { places, clock, metrics, onCallEnd } = this.#deps
     const { delivery, webhooks, startedAt, trace } = this.#begun
     const webhook = webhooks[index] as Callee
-    places.release(delivery.lane, webhook.room)
-    const seconds = (clock.monotonic() - startedAt) / 1000
-    metrics.webhookCallSeconds.observe(noLabels, seconds, trace && keptTraceIdOf(trace.context))
+    const endedAt = clock.monotonic()
+    const tookMs = endedAt - startedAt
+    places.ended(delivery.lane, webhook.room, tookMs, endedAt)
+    metrics.webhookCallSeconds.observe(noLabels, tookMs / 1000, trace && keptTraceIdOf(trace.context))
     const outcome = noteOutcome(this.#deps, delivery.lane, webhook, result)
     this.#outcomes ??= []
     this.#outcomes[index] = outcome

@@ -153,6 +153,53 @@ describe('Places', () => {
       expect([places.isTakenByOthers(a), places.isTakenByOthers(b)]).toEqual([false, true])
     })
 
+    describe('in a crowd: ten slow destinations, six quick ones, eight permits', () => {
+      const crowd = (slowMs: number, quickMs: number) => {
+        const ids = Array.from({ length: 16 }, (_, index) => `${index < 10 ? 'slow' : 'quick'}-${index}`)
+        const { places, rooms } = setUp(ids, { perHost: 8 })
+        for (const [index, room] of rooms.entries()) {
+          places.take(newShare(), room)
+          places.ended(newShare(), room, index < 10 ? slowMs : quickMs, 0)
+        }
+        return { places, slow: rooms.slice(0, 10), quick: rooms.slice(10) }
+      }
+      const takenInTurn = (places: Places, rooms: readonly Room[]): number => {
+        let count = 0
+        for (const room of rooms) {
+          if (!places.hasRoom(room)) continue
+          places.take(newShare(), room)
+          count++
+        }
+        return count
+      }
+
+      it.each([
+        ['slow ones leave one to quick ones', 4_800, 5, 0, 7],
+        ['also while these hold some', 4_800, 5, 2, 5],
+        ['slow ones may have half of them', 4_800, 5, 4, 4],
+        ['and what is free, if that is less', 4_800, 5, 6, 2],
+        ['none is slow: nothing stays free', 100, 5, 0, 8],
+        ['all are slow: nothing stays free', 4_800, 4_800, 0, 8],
+      ])('%s', (_name, slowMs, quickMs, ofQuick, expected) => {
+        const { places, slow, quick } = crowd(slowMs, quickMs)
+        expect(takenInTurn(places, quick.slice(0, ofQuick))).toBe(ofQuick)
+        expect(takenInTurn(places, slow)).toBe(expected)
+        expect(places.hasRoom(quick[5] as Room)).toBe(ofQuick + expected < 8)
+      })
+
+      it('one that turns slow while its call is in progress counts as slow from then on', () => {
+        const { places, slow, quick } = crowd(4_800, 5)
+        const [turned] = quick as [Room]
+        places.take(newShare(), turned)
+        places.take(newShare(), turned)
+        places.ended(newShare(), turned, 4_800, 0)
+        expect(takenInTurn(places, slow)).toBe(6)
+        places.release(newShare(), turned)
+        expect(takenInTurn(places, [turned])).toBe(1)
+        expect(places.hasRoom(turned)).toBe(false)
+      })
+    })
+
     it('a webhook that two destinations call is shared as a host is', () => {
       const { places } = setUp([], { perWebhook: 9, perHost: 1_000 })
       const [first, second] = ['a', 'b'].map(id => places.roomOf(a, id)) as [Room, Room]

@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it } from '@jest/globals'
+import { createSink } from '../../src/adapters/http/sink.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { startPipeline, trackEvents } from '../support/pipeline.ts'
+
+const closing = closingAfterEach()
+
+it('of more slow destinations than a host has permits, all get calls, and a quick one at that host gets its events in time', async () => {
+  const calls = new Map<string, number>()
+  const sink = createSink({
+    onRequest: async ({ path }) => {
+      const destination = path.split('/')[1] as string
+      calls.set(destination, (calls.get(destination) ?? 0) + 1)
+      if (destination.startsWith('slow')) await delay(500)
+    },
+  })
+  const url = await sink.start()
+  closing({ close: () => sink.stop().then(() => {}) })
+  const slow = Array.from({ length: 10 }, (_, index) => ({
+    id: `slow-${index}`,
+    sources: ['web'],
+    webhooks: [1, 2, 3, 4, 5].map(path => ({ url: `${url}/slow-${index}/${path}` })),
+  }))
+  const pipeline = closing(
+    await startPipeline({
+      delivery: { perHost: 8, perWebhook: 4 },
+      destinations: [...slow, { id: 'quick', sources: ['web'], webhooks: [{ url: `${url}/quick` }] }],
+    }),
+  )
+  await pipeline.run()
+  const [batches, each] = [40, 15]
+  for (let batch = 0; batch < batches; batch++) {
+    await pipeline.send(trackEvents(each, `batch-${batch}`))
+    await delay(200)
+  }
+  await delay(1_000)
+  // Once in each turn of the others it would get some 15. What comes before the host is known to be crowded may wait in a retry topic.
+  expect(calls.get('quick') ?? 0).toBeGreaterThan(0.6 * batches * each)
+  for (const { id } of slow) expect(calls.get(id) ?? 0).toBeGreaterThan(3)
+})
