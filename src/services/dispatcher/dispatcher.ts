@@ -185,6 +185,7 @@ export class Dispatcher {
         return this.#attempt(delivery, route, now)
       case 'wait':
         this.#lanes.ended(delivery)
+        this.goOn(delivery.lane)
         clock.after(durationMs(due.until - now), () => {
           this.#lanes.push(delivery)
           this.pump()

@@ -62,13 +62,15 @@ export class Lanes {
     return undefined
   }
 
-  /** A taken delivery has ended or moved to a topic. */
+  /** A taken delivery has ended or moved to a topic. `unblock` has to follow. */
   ended(delivery: Delivery): void {
     const { lane } = delivery
     lane.queue.ended(delivery.orderKey)
     // Nothing waits, and what comes next finds a permit: its queue may have been emptied into a retry topic.
     if (lane.queue.queued === 0) this.#slow.delete(lane)
-    this.#offerTurn(lane)
+    // The next one of its key is asked for after those that wait for a permit: else this lane would keep the permit forever.
+    if (this.#blocked.length > 0 && !lane.isInTurn) lane.isBlocked = true
+    else this.#offerTurn(lane)
   }
 
   /**

@@ -31,3 +31,17 @@ it('a destination queue that was blocked on a host resumes when a rebalance take
   lanes.dropped(lanes.take() as Delivery)
   expect(lanes.take()?.lane).toBe(lanes.of('crm'))
 })
+
+it('the next delivery of a key goes behind destination queues that wait for a permit', () => {
+  const lanes = new Lanes({ leavesOthersTheirs: () => true })
+  const push = (id: string): void => {
+    const of = { shard: {} as Shard, takenUpAt: 0 }
+    lanes.push({ lane: lanes.of(id), of, orderKey: 'user' } as Delivery)
+  }
+  for (const id of ['crm', 'crm', 'erp']) push(id)
+  const inProgress = lanes.take() as Delivery
+  lanes.putBack(lanes.take() as Delivery)
+  lanes.ended(inProgress)
+  lanes.unblock([lanes.of('crm')])
+  expect([lanes.take()?.lane.destination, lanes.take()?.lane.destination]).toEqual(['erp', 'crm'])
+})
