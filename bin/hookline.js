@@ -23,4 +23,4 @@ if (process.argv[2] === 'run' && !isChosen && process.execve !== undefined) {
   process.execve(process.execPath, [process.execPath, ...program], { ...freed, ...process.env })
 }
 const source = new URL('../src/main.ts', import.meta.url)
-await import(existsSync(source) ? source.href : new URL('../dist/main.js', import.meta.url).href)
+await import(existsSync(source) ? source.href : new URL('../dist/src/main.js', import.meta.url).href)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import avsc from 'avsc'
 import type { Clock, SchemaNeeded, Undecodable } from '../core/ports.ts'
 import { type Registry, RegistryUnavailable } from './registry.ts'
@@ -13,9 +14,10 @@ export class SchemaNotRegistered extends Error {
 /** TopicNameStrategy, what other clients assume. */
 export const subjectOf = (topic: string): string => `${topic}-value`
 
-/** The text of one of our schemas, as `schemas register` registers it. */
+const require = createRequire(import.meta.url)
+/** The text of one of our schemas, as `schemas register` registers it. Each package finds it in its own `schemas/`. */
 export const schemaText = (file: string): string =>
-  JSON.stringify(JSON.parse(readFileSync(new URL(`../../schemas/${file}.avsc`, import.meta.url), 'utf8')))
+  JSON.stringify(JSON.parse(readFileSync(require.resolve(`#schemas/${file}.avsc`), 'utf8')))
 
 /** What the values of a topic are, and how they stand in its records. `Context`: what reading one needs beside its bytes. */
 export interface Form<Value, Stored, Read, Context> {

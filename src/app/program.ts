@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { library } from '../../packages/client/src/version.ts'
 import { type CommandIo, createCommand, type ExitCode, reportFailure, withExamples } from './command.ts'
 
 /** A command of the program; its module is loaded only when it is asked for. */
@@ -118,7 +118,7 @@ export async function runProgram(
 async function programFor(argv: readonly string[], io: CommandIo, entries: readonly CommandEntry[]): Promise<Command> {
   const program = createCommand('hookline', 'Delivers analytics messages from Kafka to webhooks', io)
     .usage('<command> [options]')
-    .version(version(), '-V, --version', 'show the version')
+    .version(library.version, '-V, --version', 'show the version')
     .helpCommand('help [command]', 'show the help of a command')
   const words = argv.filter(word => !word.startsWith('-'))
   const asked = words[0] === 'help' ? words[1] : words[0]
@@ -127,11 +127,4 @@ async function programFor(argv: readonly string[], io: CommandIo, entries: reado
     else program.addCommand(createCommand(entry.name, entry.summary, io))
   }
   return withExamples(program, examples)
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
-  return manifest.version
 }

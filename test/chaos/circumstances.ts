@@ -5,7 +5,7 @@ import type { Circumstances } from './publication.ts'
 
 const run = promisify(execFile)
 /** What a run is made of. A page that changes meanwhile changes no figure. */
-const code = ['src', 'bin', 'deploy/tools/local', 'test/chaos', 'test/support', 'package-lock.json']
+const code = ['src', 'packages', 'bin', 'deploy/tools/local', 'test/chaos', 'test/support', 'package-lock.json']
 
 /** Of a run that begins now on the tree at `root`. */
 export async function circumstances(root: string, patience: number): Promise<Circumstances> {

@@ -7,40 +7,58 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../..')
 
+/** The published packages, and where each is in the checkout. */
+const folders = {
+  hookline: '.',
+  '@hookline/client': 'packages/client',
+  '@hookline/client-kafka': 'packages/client-kafka',
+}
+export type PackageName = keyof typeof folders
+
 export interface Finished {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A folder in which `hookline` is installed from its tarball. */
-export interface Consumer {
-  /** What is in the tarball. */
+export interface Packed {
+  readonly tarball: string
   readonly files: readonly string[]
+  readonly manifest: Manifest
+}
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+/** A folder in which packages are installed from their tarballs. */
+export interface Consumer {
+  readonly folder: string
+  readonly packed: Readonly<Record<string, Packed>>
   write(file: string, text: string): Promise<void>
-  /** Runs a file there; what does not end within 30 s is killed. */
-  node(file: string, env?: Readonly<Record<string, string>>): Promise<Finished>
+  /** Runs a file there, with arguments; what does not end within 30 s is killed. */
+  node(file: string | readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>
   /** Checks the types there. */
   typescript(...args: readonly string[]): Promise<Finished>
   close(): Promise<void>
 }
 
 /** What is built and packed, and what that needs. */
-const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.cjs.json', 'src', 'schemas', 'bin']
+const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'packages', 'schemas', 'bin']
 const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
 
-/** Builds and packs the package as `npm publish` would, in a copy: other tests may do so too. Without its dependencies unless asked for. */
-export async function installPacked({ withDependencies = false } = {}): Promise<Consumer> {
+/**
+ * Builds and packs packages as `npm publish` would, in a copy: other tests may do so too. Only the dependencies that they declare are there,
+ * as links into the checkout.
+ */
+export async function installPacked(...names: readonly PackageName[]): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-consumer-'))
   const copy = join(folder, 'packed')
   for (const name of [...sources, ...extras]) await cp(join(root, name), join(copy, name), { recursive: true })
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
-  const { stdout } = await run('npm', ['pack', '--json', '--silent'], { cwd: copy })
-  const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }]
-  const home = join(folder, 'node_modules/hookline')
-  await mkdir(home, { recursive: true })
-  await run('tar', ['-xzf', join(copy, packed.filename), '-C', home, '--strip-components=1'])
-  if (withDependencies) await linkDependencies(folder)
+  const packed: Record<string, Packed> = {}
+  for (const name of names) packed[name] = await install(name, copy, folder)
+  for (const { manifest } of Object.values(packed)) await linkDependencies(manifest, folder)
 
   async function finished(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
     const ended = await run(process.execPath, args, {
@@ -54,16 +72,28 @@ export async function installPacked({ withDependencies = false } = {}): Promise<
     return { code: ended.code, stdout: ended.stdout, stderr: ended.stderr }
   }
   return {
-    files: packed.files.map(({ path }) => path),
+    folder,
+    packed,
     write: (file, text) => writeFile(join(folder, file), text),
-    node: (file, env) => finished([file], env),
+    node: (file, env) => finished([file].flat(), env),
     typescript: (...args) => finished([join(root, 'node_modules/typescript/bin/tsc'), ...args]),
     close: () => rm(folder, { recursive: true }),
   }
 }
 
-async function linkDependencies(folder: string): Promise<void> {
-  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { dependencies: object }
+async function install(name: PackageName, copy: string, folder: string): Promise<Packed> {
+  const cwd = join(copy, folders[name])
+  const { stdout } = await run('npm', ['pack', '--json', '--silent'], { cwd })
+  const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }]
+  const tarball = join(cwd, packed.filename)
+  const home = join(folder, 'node_modules', name)
+  await mkdir(home, { recursive: true })
+  await run('tar', ['-xzf', tarball, '-C', home, '--strip-components=1'])
+  const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as Manifest
+  return { tarball, files: packed.files.map(({ path }) => path), manifest }
+}
+
+async function linkDependencies({ dependencies = {} }: Manifest, folder: string): Promise<void> {
   for (const name of Object.keys(dependencies)) {
     const link = join(folder, 'node_modules', name)
     await mkdir(dirname(link), { recursive: true })

@@ -1,6 +1,6 @@
-import { entryOf } from '../../src/client/calls.ts'
-import { createKafkaTransport, type EventsTopic } from '../../src/client/kafka.ts'
-import type { Batch, SendResult } from '../../src/client/transport.ts'
+import { entryOf } from '../../packages/client/src/calls.ts'
+import type { Batch, SendResult } from '../../packages/client/src/transport.ts'
+import { createKafkaTransport, type EventsTopic } from '../../packages/client-kafka/src/kafka-transport.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { ManualClientClock } from './sender-harness.ts'
 

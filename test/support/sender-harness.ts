@@ -1,8 +1,8 @@
-import type { Cancel, ClientClock } from '../../src/client/clock.ts'
-import type { Failure } from '../../src/client/failure.ts'
-import type { Entry } from '../../src/client/queue.ts'
-import { Sender, type SenderDeps } from '../../src/client/sender.ts'
-import type { Batch, SendResult, StopSignal, Transport } from '../../src/client/transport.ts'
+import type { Cancel, ClientClock } from '../../packages/client/src/clock.ts'
+import type { Failure } from '../../packages/client/src/failure.ts'
+import type { Entry } from '../../packages/client/src/queue.ts'
+import { Sender, type SenderDeps } from '../../packages/client/src/sender.ts'
+import type { Batch, SendResult, StopSignal, Transport } from '../../packages/client/src/transport.ts'
 import { ManualClock } from './manual-clock.ts'
 
 /** Time and chance of a client, moved by hand. */

@@ -11,6 +11,8 @@ export interface LockedPackage {
   readonly integrity?: string
   readonly license?: string
   readonly dev?: boolean
+  /** A package of this repository, in `node_modules/` by its name. */
+  readonly link?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
@@ -30,7 +32,7 @@ export interface Component {
  * the time nor chance. (`npm sbom` leaves out packages of which development packages use another version.)
  */
 export function billOfMaterials({ packages }: Lockfile) {
-  const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
+  const installed = Object.entries(packages).filter(([path, { dev, link }]) => isThirdParty(path) && !dev && !link)
   const components = new Map(installed.map(([path, locked]) => [path, componentOf(nameOf(path, locked), locked)]))
   const [root] = Object.entries(packages).filter(([path]) => path === '')
   if (root === undefined) throw new Error('the lockfile names no project')
@@ -51,6 +53,9 @@ export function billOfMaterials({ packages }: Lockfile) {
     dependencies: unique(dependencies, each => each.ref),
   }
 }
+
+/** The project itself is at `''`, its other packages are in `packages/`. */
+const isThirdParty = (path: string): boolean => path.startsWith('node_modules/')
 
 const nameOf = (path: string, { name }: LockedPackage): string =>
   name ?? path.slice(path.lastIndexOf('node_modules/') + 13)

@@ -1,6 +1,6 @@
+import { Analytics, type Failure } from '../../../packages/client/src/index.ts'
+import { kafkaTransport } from '../../../packages/client-kafka/src/index.ts'
 import { callTypes } from '../../../src/core/message/message.ts'
-import { Analytics, type Failure } from '../../../src/index.ts'
-import { kafkaTransport } from '../../../src/kafka.ts'
 import { type DemoCall, deletedUsers, demoCalls, type Way } from './demo-messages.ts'
 import { app, web } from './demo-scenario.ts'
 import { hookline } from './service-process.ts'

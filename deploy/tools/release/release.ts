@@ -5,14 +5,16 @@ export class NotReleasable extends Error {
 
 /** Files that say which version this is and that neither `changeset version` nor a generator makes, each with what a release does to its text. */
 export const released: Readonly<Record<string, (text: string, version: string) => string>> = {
-  // The lockfile names the package itself twice: at its top, and as the first of what is installed.
+  // The lockfile names the service twice: at its top, and as the first of what is installed.
   'package-lock.json': (text, version) =>
-    replaced(
-      replaced(text, /(?<=^\{\n {2}"name": "hookline",\n {2}"version": ")[^"]*/g, version),
+    [
+      /(?<=^\{\n {2}"name": "hookline",\n {2}"version": ")[^"]*/g,
       /(?<=^ {4}"": \{\n {6}"name": "hookline",\n {6}"version": ")[^"]*/gm,
-      version,
-    ),
-  'src/client/version.ts': (text, version) => replaced(text, /version: '[^']*'/g, `version: '${version}'`),
+      /(?<=^ {6}"name": "@hookline\/client",\n {6}"version": ")[^"]*/gm,
+      /(?<=^ {6}"name": "@hookline\/client-kafka",\n {6}"version": ")[^"]*/gm,
+      /(?<=^ {8}"@hookline\/client": "\^)[^"]*/gm,
+    ].reduce((changed, place) => replaced(changed, place, version), text),
+  'packages/client/src/version.ts': (text, version) => replaced(text, /version: '[^']*'/g, `version: '${version}'`),
   'deploy/helm/hookline/Chart.yaml': (text, version) =>
     replaced(replaced(text, /^version: .*$/gm, `version: ${version}`), /^appVersion: .*$/gm, `appVersion: ${version}`),
 }

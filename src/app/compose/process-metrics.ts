@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { library } from '../../client/version.ts'
+import { library } from '../../../packages/client/src/version.ts'
 import type { Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Logger } from '../../core/ports.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { Analytics as SegmentAnalytics } from '@segment/analytics-node'
-import { Analytics } from '../../../src/index.ts'
-import { kafkaTransport } from '../../../src/kafka.ts'
+import { Analytics } from '../../../packages/client/src/index.ts'
+import { kafkaTransport } from '../../../packages/client-kafka/src/index.ts'
 import { call } from './call.ts'
 import type { Order, Result, Work } from './work.ts'
 

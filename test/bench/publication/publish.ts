@@ -41,7 +41,7 @@ export async function shownFiles(root: string, entries: readonly Entry[]): Promi
 }
 
 /** What a run is made of. A page that changes meanwhile changes no figure. */
-const code = ['src', 'bin', 'deploy/local', 'test/bench', 'test/support', 'package-lock.json']
+const code = ['src', 'packages', 'bin', 'deploy/local', 'test/bench', 'test/support', 'package-lock.json']
 
 /** The commit of a checkout, and whether what is measured is as committed. */
 export function commitOf(root: string): string {

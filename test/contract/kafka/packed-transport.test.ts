@@ -5,11 +5,11 @@ import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { type EventsPlace, newEventsPlace } from '../../support/events-place.ts'
 import { type Consumer, installPacked } from '../../support/packed-library.ts'
 
-/* `hookline/kafka` as others get it: packed, installed with its dependencies, used from there on a real broker. */
+/* `@hookline/client-kafka` as others get it: packed, installed with its dependencies, used from there on a real broker. */
 
 let consumer: Consumer
 beforeAll(async () => {
-  consumer = await installPacked({ withDependencies: true })
+  consumer = await installPacked('@hookline/client', '@hookline/client-kafka')
 })
 afterAll(() => consumer.close())
 
@@ -20,8 +20,8 @@ async function preparedPlace(): Promise<EventsPlace> {
 }
 
 const script = (options: object, more = '') => `
-  import { Analytics } from 'hookline'
-  import { kafkaTransport } from 'hookline/kafka'
+  import { Analytics } from '@hookline/client'
+  import { kafkaTransport } from '@hookline/client-kafka'
   const analytics = new Analytics({ transport: kafkaTransport(${JSON.stringify(options)}), flushAfter: 3_600_000, ${more} })
   for (let n = 0; n < 50; n += 1) analytics.track({ userId: 'u', event: 'E' + n })
 `
@@ -71,7 +71,7 @@ describe('a script', () => {
 })
 
 it('a wrong option is told by its name, to CommonJS too', async () => {
-  const text = `require('hookline/kafka').kafkaTransport({ source: 'web', brokers: ['kafka'], registry: { url: 'http://r' } })`
+  const text = `require('@hookline/client-kafka').kafkaTransport({ source: 'web', brokers: ['kafka'], registry: { url: 'http://r' } })`
   await consumer.write('wrong.cjs', text)
   const { code, stderr } = await consumer.node('wrong.cjs')
   expect(code).toBe(1)
@@ -87,7 +87,7 @@ describe('types, without those of Node and with all checks', () => {
     // @ts-expect-error an endpoint is of another way
     new Analytics({ transport: kafkaTransport(options), endpoint: '' })
   `
-  const imports = `import { Analytics } from 'hookline'\nimport { type KafkaTransportOptions, kafkaTransport } from 'hookline/kafka'\n`
+  const imports = `import { Analytics } from '@hookline/client'\nimport { type KafkaTransportOptions, kafkaTransport } from '@hookline/client-kafka'\n`
   it.each(['uses.mts', 'uses.cts'])('%s', async file => {
     await consumer.write(file, imports + uses)
     const flags = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', '']
@@ -99,7 +99,7 @@ describe('types, without those of Node and with all checks', () => {
 describe('docs/how-to/send-from-node.md', () => {
   const page = readFileSync(resolve(import.meta.dirname, '../../../docs/how-to/send-from-node.md'), 'utf8')
   const examples = [...page.matchAll(/^```js\n(.*?)^```$/gms)].flatMap(([, text = '']) =>
-    text.includes('hookline/kafka') ? [text] : [],
+    text.includes('@hookline/client-kafka') ? [text] : [],
   )
 
   it('its example of Kafka does what it says', async () => {

@@ -45,7 +45,7 @@ async function installation(ledger: Ledger): Promise<Pipeline & { readonly mount
 onlyHere('what is in the image', () => {
   it('holds what runs, and nothing of what builds or tests it', () => {
     const has = (path: string): boolean => existsSync(join(image.root, 'app', path))
-    for (const path of ['bin/hookline', 'dist/main.js', 'schemas', 'LICENSE', 'sbom.cdx.json'])
+    for (const path of ['bin/hookline', 'dist/src/main.js', 'schemas', 'LICENSE', 'sbom.cdx.json'])
       expect([path, has(path)]).toEqual([path, true])
     for (const path of [
       'src',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseRetryAfter, retryDelayMs } from '../../../src/client/backoff.ts'
+import { parseRetryAfter, retryDelayMs } from '../../../packages/client/src/backoff.ts'
 
 describe('retryDelayMs', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { entryOf } from '../../../src/client/calls.ts'
-import { FieldError, MessageTooLarge } from '../../../src/client/errors.ts'
+import { entryOf } from '../../../packages/client/src/calls.ts'
+import { FieldError, MessageTooLarge } from '../../../packages/client/src/errors.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
 import { epochMs } from '../../../src/core/units.ts'
 

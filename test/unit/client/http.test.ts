@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { createHttpTransport } from '../../../src/client/http.ts'
-import { library } from '../../../src/client/version.ts'
+import { createHttpTransport } from '../../../packages/client/src/http.ts'
+import { library } from '../../../packages/client/src/version.ts'
 import { selfSigned } from '../../support/certificates.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { afterRequest, answer, answering, flood, type Script, startReceiver } from '../../support/scripted-receiver.ts'

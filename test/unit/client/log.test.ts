@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { failureOf } from '../../../src/client/failure.ts'
-import { createLog, isDebugging } from '../../../src/client/log.ts'
+import { failureOf } from '../../../packages/client/src/failure.ts'
+import { createLog, isDebugging } from '../../../packages/client/src/log.ts'
 import { entry, ManualClientClock } from '../../support/sender-harness.ts'
 
 const failure = (code: string, count = 1) =>

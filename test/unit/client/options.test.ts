@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import { ConfigError } from '../../../src/client/errors.ts'
+import { ConfigError } from '../../../packages/client/src/errors.ts'
 import {
   type AnalyticsOptions,
   settingsOf,
   type TransportOptions,
   transportSettingsOf,
-} from '../../../src/client/options.ts'
+} from '../../../packages/client/src/options.ts'
 
 const endpoint = 'https://events.example.com'
 const settings = (options: Partial<AnalyticsOptions> = {}) => settingsOf('key', { endpoint, ...options })

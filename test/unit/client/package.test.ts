@@ -1,5 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { createAuthority } from '../../support/certificates.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
@@ -10,7 +14,7 @@ import { answer, answering, type Script, startReceiver } from '../../support/scr
 
 let consumer: Consumer
 beforeAll(async () => {
-  consumer = await installPacked()
+  consumer = await installPacked('@hookline/client')
 })
 afterAll(() => consumer.close())
 
@@ -26,40 +30,35 @@ async function collector(script: Script = answering(ok)) {
   }
 }
 const threeLines = (endpoint: string, options = '') => `
-  import { Analytics } from 'hookline'
+  import { Analytics } from '@hookline/client'
   const analytics = new Analytics('key', { endpoint: '${endpoint}', ${options} })
   for (let n = 0; n < 50; n += 1) analytics.track({ userId: 'u', event: 'E' + n })
 `
 
 describe('what is packed', () => {
-  it('holds what is needed and no more', () => {
-    const needed = [
-      'package.json',
-      'README.md',
-      'LICENSE',
-      'CHANGELOG.md',
-      'bin/hookline.js',
-      'dist/main.js',
-      'dist/index.js',
-      'dist/kafka.js',
-      'dist/kafka.d.ts',
-      'deploy/local/hookline.yaml',
-      // What `schemas register` reads, and what other programs do.
-      ...readdirSync(resolve(import.meta.dirname, '../../../schemas')).map(name => `schemas/${name}`),
-    ]
-    expect(consumer.files).toEqual(
-      expect.arrayContaining([...needed, 'dist/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts']),
-    )
+  it('holds the library as ES modules and CommonJS, and no more', () => {
+    const { files } = consumer.packed['@hookline/client']!
+    const entry = 'packages/client/src/index'
+    const needed = ['package.json', 'README.md', 'LICENSE', `dist/${entry}.js`, `dist/${entry}.d.ts`]
+    expect(files).toEqual(expect.arrayContaining([...needed, `dist/cjs/${entry}.js`, `dist/cjs/${entry}.d.ts`]))
     const places =
-      /^(bin|dist|schemas)\/|^deploy\/local\/hookline\.yaml$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
-    expect(consumer.files.filter(file => !places.test(file))).toEqual([])
+      /^dist\/(cjs\/)?(packages\/client|src\/core\/(message|units\.))|^dist\/cjs\/package\.json$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+    expect(files.filter(file => !places.test(file))).toEqual([])
   })
 
-  it('has of CommonJS only the library', () => {
-    const cjs = consumer.files.filter(file => file.startsWith('dist/cjs/'))
-    expect(
-      cjs.filter(file => !/^dist\/cjs\/(index\.|package\.json$|client\/|core\/(message\/|units\.))/.test(file)),
-    ).toEqual([])
+  it('installs nothing else, from its tarball alone', async () => {
+    const { tarball, manifest } = consumer.packed['@hookline/client']!
+    const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies', 'bundleDependencies']
+    expect(Object.keys(manifest).filter(key => kinds.includes(key))).toEqual([])
+    const folder = await mkdtemp(join(tmpdir(), 'hookline-alone-'))
+    try {
+      await promisify(execFile)('npm', ['install', '--offline', tarball], { cwd: folder })
+      const packages = ['.', '@hookline'].map(scope => readdir(join(folder, 'node_modules', scope)))
+      const [all = [], scoped = []] = await Promise.all(packages)
+      expect([...all.filter(name => !name.startsWith('.')), ...scoped]).toEqual(['@hookline', 'client'])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 })
 
@@ -145,7 +144,7 @@ describe('a script', () => {
     const { endpoint, receiver } = await collector()
     await consumer.write(
       'idle.mjs',
-      `import { Analytics } from 'hookline'\nnew Analytics('key', { endpoint: '${endpoint}' })`,
+      `import { Analytics } from '@hookline/client'\nnew Analytics('key', { endpoint: '${endpoint}' })`,
     )
     expect(await consumer.node('idle.mjs')).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(receiver.connections()).toBe(0)
@@ -181,8 +180,8 @@ describe('types, without those of Node and with all checks', () => {
     new Analytics('key', { endpoint: '', onFull: 'drop' })
   `
   it.each([
-    ['ES module', 'uses.mts', `import { Analytics, type Failure } from 'hookline'\n${uses}`],
-    ['CommonJS', 'uses.cts', `import { Analytics, type Failure } from 'hookline'\n${uses}`],
+    ['ES module', 'uses.mts', `import { Analytics, type Failure } from '@hookline/client'\n${uses}`],
+    ['CommonJS', 'uses.cts', `import { Analytics, type Failure } from '@hookline/client'\n${uses}`],
   ])('%s', async (_, file, text) => {
     await consumer.write(file, text)
     const flags = [
@@ -208,7 +207,7 @@ describe('docs/how-to/send-from-node.md', () => {
     text,
   }))
   // The one that needs a broker is run where there is one: test/contract/kafka/packed-transport.test.ts.
-  const examples = all.filter(({ text }) => !text.includes('hookline/kafka'))
+  const examples = all.filter(({ text }) => !text.includes('@hookline/client-kafka'))
   const imported = Array(1_000).fill('track')
   /** What each example sends, in the page's order. */
   const sends = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { QueueFull } from '../../../src/client/errors.ts'
-import type { SendResult } from '../../../src/client/transport.ts'
+import { QueueFull } from '../../../packages/client/src/errors.ts'
+import type { SendResult } from '../../../packages/client/src/transport.ts'
 import {
   always,
   entry,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { Closed } from '../../../src/client/errors.ts'
-import type { SendResult } from '../../../src/client/transport.ts'
+import { Closed } from '../../../packages/client/src/errors.ts'
+import type { SendResult } from '../../../packages/client/src/transport.ts'
 import { always, inTurn, type Respond, retry, senderHarness, settled, taken } from '../../support/sender-harness.ts'
 
 describe('when a flush is due (B2.3)', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { verdictOf } from '../../../src/client/verdict.ts'
+import { verdictOf } from '../../../packages/client/src/verdict.ts'
 import { entry } from '../../support/sender-harness.ts'
 
 const messages = [entry('a'), entry('b'), entry('c')]

@@ -94,6 +94,15 @@ describe('of a lockfile', () => {
     expect(versions(bom)).toEqual(['a@2.0.0'])
   })
 
+  it("the repository's own packages are not components", () => {
+    const bom = of({
+      'node_modules/@p/client': { link: true },
+      'node_modules/a': { version: '1.0.0' },
+      'packages/client': { name: '@p/client', version: '1.0.0' },
+    })
+    expect(versions(bom)).toEqual(['a@1.0.0'])
+  })
+
   it('a package for another system is not depended on', () => {
     const bom = of({ '': { name: 'p', version: '1.0.0', optionalDependencies: { other: '1' } } })
     expect(bom.dependencies).toEqual([{ ref: 'pkg:npm/p@1.0.0', dependsOn: [] }])

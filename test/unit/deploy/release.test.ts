@@ -11,18 +11,26 @@ import { checkout } from '../../support/pages.ts'
 
 const execute = promisify(execFile)
 const read = (path: string, root = checkout): Promise<string> => readFile(join(root, path), 'utf8')
-const manifest = JSON.parse(await read('package.json')) as {
-  name: string
-  version: string
-  scripts: Record<string, string>
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly scripts: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
 }
+const manifestOf = async (path: string, root = checkout) => JSON.parse(await read(path, root)) as Manifest
+const manifest = await manifestOf('package.json')
+const packages = ['packages/client/package.json', 'packages/client-kafka/package.json']
+const published = [manifest.name, '@hookline/client', '@hookline/client-kafka']
 
 /** What is wrong with a changeset; undefined: nothing. */
 function faultOf(text: string): string | undefined {
   try {
     const { releases, summary } = parseChangesetFile(text)
-    if (releases.length !== 1 || releases[0]!.name !== manifest.name) return `names not ${manifest.name}, and it only`
-    if (!['major', 'minor', 'patch'].includes(releases[0]!.type)) return `raises nothing: ${releases[0]!.type}`
+    if (releases.length === 0) return 'names no package'
+    for (const { name, type } of releases) {
+      if (!published.includes(name)) return `names ${name}, which is not published from here`
+      if (!['major', 'minor', 'patch'].includes(type)) return `raises nothing: ${type}`
+    }
     return summary.trim() === '' ? 'says nothing' : undefined
   } catch (error) {
     return (error as Error).message
@@ -32,7 +40,7 @@ const changeset = (bump: string, summary: string, name = manifest.name): string 
   `---\n'${name}': ${bump}\n---\n\n${summary}\n`
 
 describe('what waits for a release', () => {
-  it('names this package, what it raises, and what changes', async () => {
+  it('names packages of this repository, what it raises, and what changes', async () => {
     const files = (await readdir(join(checkout, '.changeset'))).filter(file => /(?<!^README)\.md$/.test(file))
     const faults = files.map(async file => ({ file, fault: faultOf(await read(join('.changeset', file))) }))
     expect((await Promise.all(faults)).filter(({ fault }) => fault !== undefined)).toEqual([])
@@ -42,6 +50,7 @@ describe('what waits for a release', () => {
     ['major', changeset('major', 'A.'), undefined],
     ['minor', changeset('minor', 'A.'), undefined],
     ['patch', changeset('patch', 'A.'), undefined],
+    ['the client library', changeset('minor', 'A.', '@hookline/client'), undefined],
     ['no front matter', 'A.\n', expect.any(String)],
     ['front matter without an end', '---\nhookline: minor\n\nA.\n', expect.any(String)],
     ['no package', '---\n---\n\nA.\n', expect.any(String)],
@@ -57,13 +66,13 @@ describe('a place of the version', () => {
     ['has gone', 'nothing'],
     ['stands twice', "version: '1' version: '2'"],
   ])('that %s stops the release', (_, text) => {
-    expect(() => released['src/client/version.ts']!(text, '0.2.0')).toThrow(NotReleasable)
+    expect(() => released['packages/client/src/version.ts']!(text, '0.2.0')).toThrow(NotReleasable)
   })
 })
 
 describe('npm run release', () => {
   let folder: string
-  const places = ['package.json', 'CHANGELOG.md', ...Object.keys(released)]
+  const places = ['package.json', 'CHANGELOG.md', ...packages, ...Object.keys(released)]
   // What these make is tried where they are; here, that they are run once the version is there.
   const scripts = { ...manifest.scripts, generate: 'cp package.json generated' }
   const texts = () => Promise.all(places.map(path => read(path, folder)))
@@ -107,8 +116,15 @@ describe('npm run release', () => {
     const version = '9.9.0'
     const lockfile = JSON.parse(await read('package-lock.json'))
     lockfile.version = lockfile.packages[''].version = version
+    for (const path of packages) lockfile.packages[dirname(path)].version = version
+    lockfile.packages['packages/client-kafka'].peerDependencies['@hookline/client'] = `^${version}`
     expect(await read('package-lock.json', folder)).toBe(`${JSON.stringify(lockfile, null, 2)}\n`)
-    expect(await read('src/client/version.ts', folder)).toContain(`version: '${version}'`)
+    expect(await read('packages/client/src/version.ts', folder)).toContain(`version: '${version}'`)
+    for (const path of packages) {
+      const { peerDependencies, ...others } = await manifestOf(path)
+      const peers = peerDependencies && { peerDependencies: { '@hookline/client': `^${version}` } }
+      expect(await manifestOf(path, folder)).toEqual({ ...others, ...peers, version })
+    }
     const chart = parse(await read('deploy/helm/hookline/Chart.yaml'))
     expect(parse(await read('deploy/helm/hookline/Chart.yaml', folder))).toEqual({
       ...chart,
@@ -121,9 +137,14 @@ describe('npm run release', () => {
 it('every place has the version of package.json', async () => {
   const { version } = manifest
   const lockfile = JSON.parse(await read('package-lock.json'))
-  expect([lockfile.version, lockfile.packages[''].version]).toEqual([version, version])
+  const locked = ['', ...packages.map(dirname)].map(path => lockfile.packages[path].version)
+  expect([lockfile.version, ...locked]).toEqual(Array(4).fill(version))
+  expect((await Promise.all(packages.map(path => manifestOf(path)))).map(each => each.version)).toEqual([
+    version,
+    version,
+  ])
   expect(await read('CHANGELOG.md')).toMatch(new RegExp(`^# Changelog\n\n## ${version.replaceAll('.', '\\.')}$`, 'm'))
-  expect(await read('src/client/version.ts')).toContain(`version: '${version}'`)
+  expect(await read('packages/client/src/version.ts')).toContain(`version: '${version}'`)
   expect(parse(await read('deploy/helm/hookline/Chart.yaml'))).toMatchObject({ version, appVersion: version })
   expect(parse(await read('schemas/asyncapi.yaml')).info.version).toBe(version)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { library } from '../../../../packages/client/src/version.ts'
 import { counted, showBuild, showChecks, showConfiguration } from '../../../../src/app/compose/process-metrics.ts'
-import { library } from '../../../../src/client/version.ts'
 import type { Settings } from '../../../../src/core/settings.ts'
 import { durationMs, epochMs, Secret } from '../../../../src/core/units.ts'
 import { countingMetrics } from '../../../support/counting-metrics.ts'

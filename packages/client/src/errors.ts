@@ -1,4 +1,4 @@
-import type { RejectionCode } from '../core/message/message.ts'
+import type { RejectionCode } from '../../../src/core/message/message.ts'
 
 /** A setting that cannot be used; thrown by `new Analytics`. */
 export class ConfigError extends Error {

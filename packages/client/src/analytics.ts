@@ -1,5 +1,5 @@
 import process from 'node:process'
-import type { CallType } from '../core/message/message.ts'
+import type { CallType } from '../../../src/core/message/message.ts'
 import { type Alias, entryOf, type Group, type Identify, type Page, type Screen, type Track } from './calls.ts'
 import { type ClientClock, longestTimerMs, systemClock } from './clock.ts'
 import type { Counts } from './counts.ts'

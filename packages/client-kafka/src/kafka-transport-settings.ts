@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { ConfigError } from '../client/errors.ts'
-import type { KafkaTransportOptions } from '../client/kafka-options.ts'
-import { broker, httpUrl, id, oneOf, text, topicPrefix } from '../core/settings/fields.ts'
-import { nearestName } from '../core/settings/nearest.ts'
-import { formatPath, type Path } from '../core/settings/problem.ts'
-import { issueText } from '../core/settings/shape.ts'
-import type { Credentials, Settings } from '../core/settings.ts'
-import { Secret } from '../core/units.ts'
+import { broker, httpUrl, id, oneOf, text, topicPrefix } from '../../../src/core/settings/fields.ts'
+import { nearestName } from '../../../src/core/settings/nearest.ts'
+import { formatPath, type Path } from '../../../src/core/settings/problem.ts'
+import { issueText } from '../../../src/core/settings/shape.ts'
+import type { Credentials, Settings } from '../../../src/core/settings.ts'
+import { Secret } from '../../../src/core/units.ts'
+import { ConfigError } from '../../client/src/errors.ts'
+import type { KafkaTransportOptions } from './kafka-transport-options.ts'
 
 /** What the adapters need of them. */
 export interface KafkaTransportSettings extends Pick<Settings, 'kafka' | 'registry'> {

@@ -1,21 +1,21 @@
 import process from 'node:process'
-import { createEventCodec } from './adapters/avro.ts'
-import { systemClock as clock } from './adapters/clock.ts'
-import { createKafka } from './adapters/kafka/client.ts'
-import { createProducer } from './adapters/kafka/producer.ts'
-import { createRegistry } from './adapters/registry.ts'
-import { kafkaTransportSettings } from './app/kafka-transport-options.ts'
-import { systemClock as clientClock } from './client/clock.ts'
-import { createKafkaTransport, type EventsTopic } from './client/kafka.ts'
-import type { KafkaTransportOptions } from './client/kafka-options.ts'
-import { createLog, isDebugging } from './client/log.ts'
-import type { Transport } from './client/transport.ts'
-import type { Logger } from './core/ports.ts'
-import { topicNames } from './core/topics.ts'
+import { createEventCodec } from '../../../src/adapters/avro.ts'
+import { systemClock as clock } from '../../../src/adapters/clock.ts'
+import { createKafka } from '../../../src/adapters/kafka/client.ts'
+import { createProducer } from '../../../src/adapters/kafka/producer.ts'
+import { createRegistry } from '../../../src/adapters/registry.ts'
+import type { Logger } from '../../../src/core/ports.ts'
+import { topicNames } from '../../../src/core/topics.ts'
+import { systemClock as clientClock } from '../../client/src/clock.ts'
+import { createLog, isDebugging } from '../../client/src/log.ts'
+import type { Transport } from '../../client/src/transport.ts'
+import { createKafkaTransport, type EventsTopic } from './kafka-transport.ts'
+import type { KafkaTransportOptions } from './kafka-transport-options.ts'
+import { kafkaTransportSettings } from './kafka-transport-settings.ts'
 
-/* `import { kafkaTransport } from 'hookline/kafka'`: the way of the client library straight to the events topic. */
+/* The Kafka transport of the client library, `@hookline/client-kafka`: it writes to the events topic itself. */
 
-export type { KafkaTransportOptions } from './client/kafka-options.ts'
+export type { KafkaTransportOptions } from './kafka-transport-options.ts'
 
 /**
  * A transport for sources of high volume: `new Analytics({ transport: kafkaTransport({ source, brokers, registry }) })`. Messages are

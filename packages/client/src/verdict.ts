@@ -1,4 +1,4 @@
-import { isObject } from '../core/message/json.ts'
+import { isObject } from '../../../src/core/message/json.ts'
 import { parseRetryAfter } from './backoff.ts'
 import type { Trouble } from './failure.ts'
 import type { Entry } from './queue.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { kafkaTransportSettings } from '../../../src/app/kafka-transport-options.ts'
-import { ConfigError } from '../../../src/client/errors.ts'
-import type { KafkaTransportOptions } from '../../../src/client/kafka-options.ts'
+import { ConfigError } from '../../../packages/client/src/errors.ts'
+import type { KafkaTransportOptions } from '../../../packages/client-kafka/src/kafka-transport-options.ts'
+import { kafkaTransportSettings } from '../../../packages/client-kafka/src/kafka-transport-settings.ts'
 
 const least: KafkaTransportOptions = {
   source: 'web',

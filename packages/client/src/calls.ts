@@ -1,9 +1,15 @@
 import { types } from 'node:util'
-import { type Identifiers, idOf, messageIdOf, missingIdentifier, textOf } from '../core/message/identifiers.ts'
-import { isObject, type JsonObject } from '../core/message/json.ts'
-import type { CallType } from '../core/message/message.ts'
-import { maxMessageBytes } from '../core/message/parts.ts'
-import { isTimestamp, parseTimestamp, toIsoTimestamp } from '../core/message/timestamp.ts'
+import {
+  type Identifiers,
+  idOf,
+  messageIdOf,
+  missingIdentifier,
+  textOf,
+} from '../../../src/core/message/identifiers.ts'
+import { isObject, type JsonObject } from '../../../src/core/message/json.ts'
+import type { CallType } from '../../../src/core/message/message.ts'
+import { maxMessageBytes } from '../../../src/core/message/parts.ts'
+import { isTimestamp, parseTimestamp, toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
 import { FieldError, MessageTooLarge } from './errors.ts'
 import type { Entry } from './queue.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { entryOf } from '../../../src/client/calls.ts'
-import { library } from '../../../src/client/version.ts'
+import { entryOf } from '../../../packages/client/src/calls.ts'
+import { library } from '../../../packages/client/src/version.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
 import { batchOf, failure, transportOn } from '../../support/scripted-topic.ts'
 import { settled } from '../../support/sender-harness.ts'

@@ -1,9 +1,9 @@
-import { type Event, keyOf } from '../core/message/event.ts'
-import { normalise } from '../core/message/normalise.ts'
-import type { Cancel } from './clock.ts'
-import type { Trouble } from './failure.ts'
-import type { Batch, RejectedMessage, SendResult, StopSignal, Transport } from './transport.ts'
-import { library } from './version.ts'
+import { type Event, keyOf } from '../../../src/core/message/event.ts'
+import { normalise } from '../../../src/core/message/normalise.ts'
+import type { Cancel } from '../../client/src/clock.ts'
+import type { Trouble } from '../../client/src/failure.ts'
+import type { Batch, RejectedMessage, SendResult, StopSignal, Transport } from '../../client/src/transport.ts'
+import { library } from '../../client/src/version.ts'
 
 /** The events topic, as far as a writer needs it. */
 export interface EventsTopic {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/message/json.ts'
+import type { JsonObject } from '../../../src/core/message/json.ts'
 import type { Entry } from './queue.ts'
 
 /** Why it did not work: a short code for programs (`http_503`, `ECONNREFUSED`) and a sentence for people. */

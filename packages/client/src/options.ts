@@ -1,4 +1,4 @@
-import { maxMessageBytes } from '../core/message/parts.ts'
+import { maxMessageBytes } from '../../../src/core/message/parts.ts'
 import { longestTimerMs } from './clock.ts'
 import { ConfigError } from './errors.ts'
 import type { Failure } from './failure.ts'
@@ -44,7 +44,7 @@ export interface AnalyticsOptions extends QueueOptions {
 
 /** The settings of a client with another way out than a collector. */
 export interface TransportOptions extends QueueOptions {
-  /** `kafkaTransport(…)` of `hookline/kafka`. It belongs to this one client. */
+  /** `kafkaTransport(…)` of `@hookline/client-kafka`. It belongs to this one client. */
   readonly transport: Transport
 }
 
@@ -117,7 +117,7 @@ export function transportSettingsOf(options: TransportOptions): QueueSettings {
   if (typeof transport?.send !== 'function' || typeof transport.envelopeBytes !== 'number')
     throw new ConfigError(
       'transport',
-      "'transport' must be a transport, such as kafkaTransport(…) of 'hookline/kafka'.",
+      "'transport' must be a transport, such as kafkaTransport(…) of '@hookline/client-kafka'.",
     )
   return queueSettingsOf(options)
 }

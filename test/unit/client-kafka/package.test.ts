@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { type Consumer, installPacked, type Packed } from '../../support/packed-library.ts'
+
+/* What is in the package. test/contract/kafka/packed-transport.test.ts uses it on a real broker. */
+
+const name = '@hookline/client-kafka'
+const root = resolve(import.meta.dirname, '../../..')
+let consumer: Consumer
+let packed: Packed
+beforeAll(async () => {
+  consumer = await installPacked('@hookline/client', name)
+  packed = consumer.packed[name]!
+})
+afterAll(() => consumer.close())
+
+describe('what is packed', () => {
+  it('holds the transport, the schema of events and no part of the service', () => {
+    const entry = 'dist/packages/client-kafka/src/index'
+    const needed = ['package.json', 'README.md', 'LICENSE', `${entry}.js`, `${entry}.d.ts`]
+    expect(packed.files).toEqual(expect.arrayContaining([...needed, 'schemas/hookline.events-value.avsc']))
+    const places =
+      /^dist\/(packages\/client(-kafka)?|src\/(core|adapters))\/|^schemas\/hookline\.events-value\.avsc$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+    expect(packed.files.filter(file => !places.test(file))).toEqual([])
+  })
+
+  it('declares the packages that its files import, in the versions of the service', () => {
+    const imported = packed.files
+      .filter(file => file.endsWith('.js'))
+      .flatMap(file => [
+        ...readFileSync(join(consumer.folder, 'node_modules', name, file), 'utf8').matchAll(specifiers),
+      ])
+      .map(([, specifier = '']) => specifier)
+    const packages = new Set(imported.filter(each => !/^(\.|#|node:)/.test(each)))
+    const service = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies as Record<string, string>
+    // kafkajs is found by its folder: src/adapters/kafka/private-modules.ts.
+    const expected = [...packages, 'kafkajs'].map(each => [each, service[each]])
+    expect(packed.manifest.dependencies).toEqual(Object.fromEntries(expected))
+  })
+})
+const specifiers = /^(?:import|export) (?:[^'"]*? from )?'([^']+)'/gm
+
+it('is loaded by import and by require', async () => {
+  const use = "kafkaTransport({ source: 'web', brokers: ['kafka:9092'], registry: { url: 'http://r' } }).close()"
+  await consumer.write('loads.mjs', `import { kafkaTransport } from '${name}'\nawait ${use}`)
+  await consumer.write('loads.cjs', `const { kafkaTransport } = require('${name}')\n${use}`)
+  for (const file of ['loads.mjs', 'loads.cjs'])
+    expect(await consumer.node(file)).toEqual({ code: 0, stdout: '', stderr: '' })
+})
