@@ -25,10 +25,10 @@ test-containers: setup ## the Kafka contract suites against a broker in Docker; 
 
 # What is set on the command line of make is in the environment of what it runs.
 chaos: setup ## faults from outside under load, a table of what became of each event; SEED=n, ONLY=name,name, PATIENCE=n, MINUTES=n, JSON=file, PUBLISH=1
-	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/chaos/main.ts
+	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/chaos/main.ts
 
 bench: setup ## deliveries a CPU second, latency, memory, crashes, each next to its bar; ROWS=name,name, PUBLISH=1, PROFILE=1, more in docs/performance/README.md
-	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/bench/bench.ts
+	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/bench/bench.ts
 
 image: DOCKER ?= docker
 image: VERSION ?= $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)

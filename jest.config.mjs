@@ -8,25 +8,31 @@ const shared = {
 }
 const withKafka = {
   ...shared,
-  globalSetup: './test/support/start-infrastructure.ts',
-  globalTeardown: './test/support/stop-infrastructure.ts',
+  globalSetup: './test/support/jest/start-infrastructure.ts',
+  globalTeardown: './test/support/jest/stop-infrastructure.ts',
 }
-const project = (displayName, base = shared) => ({
+const fixedSeed = { ...shared, setupFiles: ['./test/support/jest/fixed-seed.ts'] }
+/** `test/README.md` says which folder belongs to which project. */
+const project = (displayName, base = shared, testMatch = [`<rootDir>/test/${displayName}/**/*.test.ts`]) => ({
   ...base,
   displayName,
-  testMatch: [`<rootDir>/test/${displayName}/**/*.test.ts`],
+  testMatch,
 })
 
 export default {
   projects: [
     project('unit'),
-    project('property', { ...shared, setupFiles: ['./test/support/fixed-seed.ts'] }),
+    project('property', fixedSeed),
+    project('tools', fixedSeed, ['<rootDir>/test/tools/*/test/*.test.ts']),
     project('contract', withKafka),
-    project('integration', withKafka),
+    project('integration', withKafka, [
+      '<rootDir>/test/integration/**/*.test.ts',
+      '<rootDir>/test/tools/*/test/integration/*.test.ts',
+    ]),
     project('e2e', withKafka),
   ],
   maxWorkers: 2,
   // Real brokers and processes: what hangs must fail, what is slow on a busy machine must not.
   testTimeout: 180_000,
-  reporters: ['default', './test/support/closing-line-reporter.mjs'],
+  reporters: ['default', './test/support/jest/closing-line-reporter.mjs'],
 }

@@ -1,6 +1,10 @@
+import { join } from 'node:path'
 import { openApiDocument } from '../../src/adapters/http/openapi.ts'
 import { operatorDocument } from '../../src/adapters/http/openapi-operator-paths.ts'
 import { configurationJsonSchema } from '../../src/core/settings/json-schema.ts'
+import { publishedFiles as benchFiles } from '../../test/tools/bench/publication/publish.ts'
+import { publishedFiles as chaosFiles } from '../../test/tools/chaos/publication.ts'
+import { scenarios } from '../../test/tools/chaos/scenarios.ts'
 import { asyncApiText } from './asyncapi/document.ts'
 import { chartFiles } from './chart/files.ts'
 import { dashboardFiles } from './dashboards/all.ts'
@@ -11,8 +15,11 @@ import { commandsText } from './reference/commands.ts'
 import { configurationText } from './reference/configuration.ts'
 import { errorsText } from './reference/errors.ts'
 
-/** The committed files that are made from the code: path in the repository → text. */
+const root = join(import.meta.dirname, '../..')
+
+/** The committed files that are made from the code or from published results: path in the repository → text. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
+  const bench = await benchFiles(root)
   return new Map([
     ['schemas/asyncapi.yaml', asyncApiText()],
     ['schemas/config.schema.json', jsonText(configurationJsonSchema())],
@@ -25,5 +32,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/metrics.md', referenceText()],
     ...chartFiles(),
     ...dashboardFiles(),
+    ...bench,
+    ...(await chaosFiles(root, scenarios, [], bench)),
   ])
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
-import { startAudienceInstallation, users } from '../support/audience-installation.ts'
-import type { AudienceReceiver } from '../support/audience-receiver.ts'
+import { startAudienceInstallation, users } from '../support/audience/installation.ts'
+import type { AudienceReceiver } from '../support/audience/receiver.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 
 const closing = closingAfterEach()

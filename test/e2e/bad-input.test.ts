@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../support/pipeline.ts'
+import { until } from '../support/kafka/admin.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 

@@ -6,8 +6,8 @@ import { startBroker } from '../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { Ledger } from '../support/ledger.ts'
-import { startPipeline, trackEvents } from '../support/pipeline.ts'
+import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 

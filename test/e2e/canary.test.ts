@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { startPipeline } from '../support/pipeline.ts'
+import { until } from '../support/kafka/admin.ts'
+import { startPipeline } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 

@@ -6,8 +6,8 @@ import { hookline } from '../../deploy/tools/local/service-process.ts'
 import { syncBegan } from '../../src/core/audience/sync.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { Ledger } from '../support/ledger.ts'
-import { startPipeline, trackEvents } from '../support/pipeline.ts'
+import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 const setsClock = new URL('alerts/sets-clock.mjs', import.meta.url).href

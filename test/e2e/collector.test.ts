@@ -6,11 +6,11 @@ import { type Broker, startBroker } from '../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { basic, request } from '../support/http-bytes.ts'
-import { until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { type Pipeline, startPipeline } from '../support/pipeline.ts'
-import { connect } from '../support/wire.ts'
+import { until } from '../support/kafka/admin.ts'
+import { basic, request } from '../support/network/http-bytes.ts'
+import { connect } from '../support/network/wire.ts'
+import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { createAdminClient, until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { startPipeline, trackEvents } from '../support/pipeline.ts'
+import { createAdminClient, until } from '../support/kafka/admin.ts'
+import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 const kills = 10

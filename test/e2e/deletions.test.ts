@@ -4,9 +4,9 @@ import type { RunningService } from '../../deploy/tools/local/service-process.ts
 import { deletionAsked } from '../../src/core/deletion/id.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { HttpEndpoint } from '../support/http-endpoint.ts'
-import { until } from '../support/kafka-admin.ts'
-import { startPipeline, trackEvents } from '../support/pipeline.ts'
+import { until } from '../support/kafka/admin.ts'
+import { HttpEndpoint } from '../support/network/http-endpoint.ts'
+import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
 
 const closing = closingAfterEach()
 

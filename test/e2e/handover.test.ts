@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { createAdminClient, until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { trackMessage } from '../support/messages.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../support/pipeline.ts'
+import { trackMessage } from '../support/collector/messages.ts'
+import { createAdminClient, until } from '../support/kafka/admin.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 const users = 10

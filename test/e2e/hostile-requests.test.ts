@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { hostileRequests, sendHostile } from '../support/hostile-requests.ts'
-import { basic } from '../support/http-bytes.ts'
-import { startPipeline } from '../support/pipeline.ts'
+import { hostileRequests, sendHostile } from '../support/collector/hostile-requests.ts'
+import { basic } from '../support/network/http-bytes.ts'
+import { startPipeline } from '../support/process/pipeline.ts'
 
 const closing = closingAfterEach()
 
@@ -38,7 +38,7 @@ it(`a collector with the heap of the chart survives ${count} hostile requests, a
   const directory = await mkdtemp(join(tmpdir(), 'hookline-hostile-'))
   closing({ close: () => rm(directory, { recursive: true }) })
   const probeFile = join(directory, 'blocked')
-  const probe = new URL('../support/loop-probe.ts', import.meta.url).href
+  const probe = new URL('../support/process/event-loop-probe.ts', import.meta.url).href
   const pipeline = closing(await startPipeline({}))
   const own = { NODE_OPTIONS: `--max-old-space-size=${heapMiB} --import ${probe}`, LOOP_PROBE_FILE: probeFile }
   const service = await pipeline.run(own, ['--services', 'collector'])

@@ -10,7 +10,7 @@ import { freePorts, isFree } from '../../deploy/tools/local/ports.ts'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/client.ts'
 import { createReader } from '../../src/adapters/kafka/reader.ts'
-import { silent } from '../support/silent-logger.ts'
+import { silent } from '../support/telemetry/silent-logger.ts'
 
 // What `make dev` runs, without make's installing.
 const dev = resolve(import.meta.dirname, '../../deploy/tools/local/dev.ts')

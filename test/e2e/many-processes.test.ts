@@ -1,10 +1,17 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { createChance } from '../chaos/chance.ts'
-import type { Findings, Limits } from '../chaos/verdict.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import type { Seen } from '../support/deliveries-seen.ts'
-import { Fleet, type FleetProcess } from '../support/fleet.ts'
-import { findingsOf, isCommitted, type Observed, partitionOf, suffered, type Victim } from '../support/fleet-view.ts'
+import { Fleet, type FleetProcess } from '../support/process/fleet.ts'
+import {
+  findingsOf,
+  isCommitted,
+  type Observed,
+  partitionOf,
+  suffered,
+  type Victim,
+} from '../support/process/fleet-view.ts'
+import type { Seen } from '../support/webhook/recorded-deliveries.ts'
+import { createChance } from '../tools/chaos/chance.ts'
+import type { Findings, Limits } from '../tools/chaos/verdict.ts'
 
 const closing = closingAfterEach()
 /** More than two restarts and kills in a longer run. */

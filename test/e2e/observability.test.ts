@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { shownPanels } from '../support/dashboards.ts'
-import { until } from '../support/kafka-admin.ts'
-import { type LivePrometheus, startPrometheus } from '../support/live-prometheus.ts'
-import { type ObservedService, startObserved } from '../support/observed-service.ts'
-import { nameOf, recordings } from '../support/prometheus-rules.ts'
+import { until } from '../support/kafka/admin.ts'
+import { type ObservedService, startObserved } from '../support/process/observed-service.ts'
+import { shownPanels } from '../support/prometheus/dashboards.ts'
+import { nameOf, recordings } from '../support/prometheus/rules.ts'
+import { type LivePrometheus, startPrometheus } from '../support/prometheus/server.ts'
 
 /** Then the test says what there is no data for. */
 const patienceMs = 45_000

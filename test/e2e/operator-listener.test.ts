@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { configFolder } from '../support/config-folder.ts'
-import { until } from '../support/kafka-admin.ts'
-import { startPipeline } from '../support/pipeline.ts'
+import { configFolder } from '../support/config/folder.ts'
+import { until } from '../support/kafka/admin.ts'
+import { startPipeline } from '../support/process/pipeline.ts'
 
 const closing = closingAfterEach()
 const [oldKey, newKey] = ['old-operator-key-1', 'new-operator-key-2']

@@ -3,9 +3,9 @@ import { loadKafkajs } from '../../src/adapters/kafka/library.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { epochMs, type JsonText } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { startPipeline, trackEvents } from '../support/pipeline.ts'
+import { until } from '../support/kafka/admin.ts'
+import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 const mebibyte = 1024 * 1024

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { goldenPayloads, goldenSecret, goldenSignatures } from '../support/golden.ts'
-import { Ledger } from '../support/ledger.ts'
-import { startPipeline, trackEvents } from '../support/pipeline.ts'
+import { goldenPayloads, goldenSecret, goldenSignatures } from '../support/dispatcher/golden-payloads.ts'
+import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from '@jest/globals'
 import { Secret } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { startPipeline, trackEvents } from '../support/pipeline.ts'
+import { until } from '../support/kafka/admin.ts'
+import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 const reloads = 'hookline_config_reloads_total'

@@ -6,9 +6,9 @@ import { StandingRecords } from '../../src/core/delivery/dead-letter.ts'
 import type { LogRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../support/pipeline.ts'
+import { until } from '../support/kafka/admin.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname

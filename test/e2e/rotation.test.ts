@@ -5,10 +5,10 @@ import { expect, it } from '@jest/globals'
 import type { SinkRequest } from '../../src/adapters/http/sink.ts'
 import { Secret } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { configFolder } from '../support/config-folder.ts'
-import { until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { startPipeline, trackEvents } from '../support/pipeline.ts'
+import { configFolder } from '../support/config/folder.ts'
+import { until } from '../support/kafka/admin.ts'
+import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 const secrets = { old: 'the-old-secret', new: 'the-new-secret' }

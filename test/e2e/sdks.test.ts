@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { Conditions } from '../support/conditions.ts'
-import { startPipeline } from '../support/pipeline.ts'
+import { startPipeline } from '../support/process/pipeline.ts'
 import type { Call } from '../support/sdks/calls.ts'
 import { runSdk, type Sdk, sdks } from '../support/sdks/run-sdk.ts'
-import { startSink } from '../support/sink.ts'
+import { startSink } from '../support/webhook/sink.ts'
 
 const closing = closingAfterEach()
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from '@jest/globals'
 import { createSink } from '../../src/adapters/http/sink.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { startPipeline, trackEvents } from '../support/pipeline.ts'
+import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
 
 const closing = closingAfterEach()
 

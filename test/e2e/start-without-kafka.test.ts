@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { startPipeline } from '../support/pipeline.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startTcpProxy } from '../support/network/tcp-proxy.ts'
+import { startPipeline } from '../support/process/pipeline.ts'
 
 const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
-import { killCoordinator, killLeader } from '../chaos/faults.ts'
-import { runScenario } from '../chaos/run.ts'
-import { withRetries } from '../chaos/setups.ts'
+import { killCoordinator, killLeader } from '../tools/chaos/faults.ts'
+import { runScenario } from '../tools/chaos/run.ts'
+import { withRetries } from '../tools/chaos/setups.ts'
 
 /** The short form of `make chaos`; its time limits are those of a machine that has other things to do as well. */
 it('a leader and the coordinator are killed in mid-load with retries under way: what was acknowledged is delivered', async () => {

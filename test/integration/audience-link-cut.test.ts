@@ -16,12 +16,12 @@ import { topicConfig, topicNames, topicSpecs } from '../../src/core/topics.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { createAudiencesService } from '../../src/services/audiences/service.ts'
 import { brokers, eventually, kafka, plainAdmin, uniqueName } from '../contract/kafka/support.ts'
+import { directoryWith, ended, observed } from '../support/audience/partition-harness.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { countingMetrics } from '../support/counting-metrics.ts'
-import { JsonValueCodec } from '../support/json-codec.ts'
-import { directoryWith, ended, observed } from '../support/partition-harness.ts'
-import { silent } from '../support/silent-logger.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { JsonValueCodec } from '../support/kafka/json-codec.ts'
+import { startTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
+import { countingMetrics } from '../support/telemetry/counting-metrics.ts'
+import { silent } from '../support/telemetry/silent-logger.ts'
 
 const size = 600
 const users = Array.from({ length: size }, (_, index) => `user-${index}`)

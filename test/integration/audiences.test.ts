@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { type AudienceInstallation, startAudienceInstallation, users } from '../support/audience-installation.ts'
-import type { AudienceReceiver } from '../support/audience-receiver.ts'
+import { type AudienceInstallation, startAudienceInstallation, users } from '../support/audience/installation.ts'
+import type { AudienceReceiver } from '../support/audience/receiver.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { createAdminClient, until } from '../support/kafka-admin.ts'
+import { createAdminClient, until } from '../support/kafka/admin.ts'
 
 const closing = closingAfterEach()
 const receiverOf = ({ receivers }: AudienceInstallation, id: string): AudienceReceiver =>

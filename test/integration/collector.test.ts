@@ -9,10 +9,10 @@ import type { TrackingRequest } from '../../src/core/tracking-api.ts'
 import { Secret } from '../../src/core/units.ts'
 import { createCollectorService } from '../../src/services/collector/service.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { countingMetrics } from '../support/counting-metrics.ts'
-import { createAdminClient } from '../support/kafka-admin.ts'
-import { type Pipeline, startPipeline } from '../support/pipeline.ts'
-import { silent } from '../support/silent-logger.ts'
+import { createAdminClient } from '../support/kafka/admin.ts'
+import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
+import { countingMetrics } from '../support/telemetry/counting-metrics.ts'
+import { silent } from '../support/telemetry/silent-logger.ts'
 
 const closing = closingAfterEach()
 const partitions = 4

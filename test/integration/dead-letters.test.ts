@@ -4,8 +4,8 @@ import { deadLetterRecord } from '../../src/core/delivery/dead-letter-record.ts'
 import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
 import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
-import { runCommand } from '../support/command-io.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../support/pipeline.ts'
+import { runCommand } from '../support/process/command-io.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../support/process/pipeline.ts'
 
 let pipeline: Pipeline
 /** The events that were given up, as they stand on their topic. */

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals'
-import { createAuthority, selfSigned } from '../support/certificates.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { runCommand } from '../support/command-io.ts'
-import { configFolder } from '../support/config-folder.ts'
-import { startPipeline } from '../support/pipeline.ts'
-import { answer, answering, startReceiver } from '../support/scripted-receiver.ts'
+import { configFolder } from '../support/config/folder.ts'
+import { createAuthority, selfSigned } from '../support/network/certificates.ts'
+import { runCommand } from '../support/process/command-io.ts'
+import { startPipeline } from '../support/process/pipeline.ts'
+import { answer, answering, startReceiver } from '../support/webhook/scripted-receiver.ts'
 
 const closing = closingAfterEach()
 

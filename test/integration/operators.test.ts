@@ -1,10 +1,10 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
-import { AudienceReceiver } from '../support/audience-receiver.ts'
-import { runCommand } from '../support/command-io.ts'
-import { until } from '../support/kafka-admin.ts'
-import { type Pipeline, startPipeline } from '../support/pipeline.ts'
+import { AudienceReceiver } from '../support/audience/receiver.ts'
+import { until } from '../support/kafka/admin.ts'
+import { runCommand } from '../support/process/command-io.ts'
+import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
 
 /** The long form: SYNC_MEMBERS=1000000 */
 const size = Number(process.env['SYNC_MEMBERS'] || 60_000)

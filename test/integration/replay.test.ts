@@ -3,9 +3,9 @@ import { firstCarried, parseCarried } from '../../src/core/delivery/carried.ts'
 import { deadLetterRecord } from '../../src/core/delivery/dead-letter-record.ts'
 import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
-import { runCommand } from '../support/command-io.ts'
-import { until } from '../support/kafka-admin.ts'
-import { type Pipeline, startPipeline } from '../support/pipeline.ts'
+import { until } from '../support/kafka/admin.ts'
+import { runCommand } from '../support/process/command-io.ts'
+import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
 
 const window = durationMs(4 * 3_600_000)
 const destinations = ['crm', 'shop'].map(id => ({

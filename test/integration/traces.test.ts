@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { until } from '../support/kafka-admin.ts'
-import { Ledger } from '../support/ledger.ts'
-import { OtlpReceiver } from '../support/otlp-receiver.ts'
-import { type Pipeline, startPipeline } from '../support/pipeline.ts'
-import { traceparent } from '../support/traceparent.ts'
+import { until } from '../support/kafka/admin.ts'
+import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
+import { OtlpReceiver } from '../support/telemetry/otlp-receiver.ts'
+import { traceparent } from '../support/telemetry/traceparent.ts'
+import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 const kinds = { server: 2, client: 3, producer: 4, consumer: 5 } as const

@@ -1,6 +1,6 @@
 import { afterEach } from '@jest/globals'
 
-/** What a test opens it hands in; after the test everything is closed in reverse, whatever happened. */
+/** Closes everything that a test opened after the test, in reverse order. */
 export function closingAfterEach(): <T extends { close(): Promise<unknown> }>(opened: T) => T {
   const open: { close(): Promise<unknown> }[] = []
   afterEach(async () => {

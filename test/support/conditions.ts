@@ -1,8 +1,8 @@
-/** Who waits for something to have come, asked again each time anything has. */
+/** Conditions that tests wait for; each is checked again after every change. */
 export class Conditions {
   readonly #waiting = new Set<() => void>()
 
-  /** Something has come. */
+  /** Checks all conditions again. */
   changed(): void {
     for (const check of this.#waiting) check()
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../src/core/units.ts'
 
-/** Time that moves only when it is told to. */
+/** Time that moves only when a test moves it. */
 export class ManualClock implements Clock {
   #now: number
   #wallAhead = 0
@@ -32,7 +32,7 @@ export class ManualClock implements Clock {
     return this.monotonic() + this.#suspended
   }
 
-  /** The machine is suspended for so long: its timers and its monotonic clock stand still. */
+  /** Suspends the machine for this time: its timers and its monotonic clock stop. */
   suspend(ms: number): void {
     this.#suspended += ms
     this.#wallAhead += ms

@@ -1,4 +1,4 @@
-import { type Entry, figureOf } from '../../../test/bench/publication/entries.ts'
+import { type Entry, figureOf } from '../../../test/tools/bench/publication/entries.ts'
 
 /** What things cost, as `make bench` has measured and published it. */
 export interface Coefficients {

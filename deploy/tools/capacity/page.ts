@@ -1,4 +1,4 @@
-import type { Entry } from '../../../test/bench/publication/entries.ts'
+import type { Entry } from '../../../test/tools/bench/publication/entries.ts'
 import { coefficientsFrom } from './coefficients.ts'
 import { casesTable, coefficientsTable, outagesTable, usualChoicesTable } from './tables.ts'
 

@@ -1,4 +1,4 @@
-import { shown } from '../../../test/bench/report.ts'
+import { shown } from '../../../test/tools/bench/report.ts'
 import { table } from '../reference/markdown.ts'
 import { cases, outageOf, outages } from './cases.ts'
 import type { Coefficients } from './coefficients.ts'

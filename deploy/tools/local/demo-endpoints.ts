@@ -1,6 +1,6 @@
 import { createSink, type Sink, type SinkRequest } from '../../../src/adapters/http/sink.ts'
 import { Secret } from '../../../src/core/units.ts'
-import { createAuthority } from '../../../test/support/certificates.ts'
+import { createAuthority } from '../../../test/support/network/certificates.ts'
 import { type DemoDestination, destinations } from './demo-scenario.ts'
 import { freePorts } from './ports.ts'
 

@@ -16,5 +16,13 @@ export const plain = (text: string): string =>
     .map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '\\<') : part))
     .join('')
 
+/** A page with the text between the marks of a name replaced. @throws Error when the page has lost the marks */
+export function withBlock(page: string, name: string, text: string): string {
+  const [start, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`]
+  const [from, to] = [page.indexOf(start), page.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`the page has no ${start} … ${end}`)
+  return `${page.slice(0, from)}${start}\n${text}\n${page.slice(to)}`
+}
+
 /** The line that says of a page that nobody edits it. */
 export const madeFrom = (source: string): string => `This page is made from ${source} (\`npm run generate\`).`

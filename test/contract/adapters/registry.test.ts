@@ -13,8 +13,8 @@ import { createRegistry } from '../../../src/adapters/registry.ts'
 import { toInputRecord } from '../../../src/core/audience/input.ts'
 import type { ValueCodec } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/units.ts'
-import { audienceInput, membershipRecord, withField, writtenAs } from '../../support/audience-records.ts'
-import { schemaWith, trackEvent, written } from '../../support/memory-registry.ts'
+import { audienceInput, membershipRecord, withField, writtenAs } from '../../support/audience/records.ts'
+import { schemaWith, trackEvent, written } from '../../support/kafka/memory-registry.ts'
 
 const url = process.env['SCHEMA_REGISTRY_URL'] as string
 const registry = createRegistry({ url, auth: undefined })

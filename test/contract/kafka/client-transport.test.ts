@@ -11,8 +11,8 @@ import { type KafkaTransportOptions, kafkaTransport } from '../../../packages/cl
 import { partitionFor } from '../../../src/core/message/event.ts'
 import { callTypes } from '../../../src/core/message/message.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { newEventsPlace, partitions } from '../../support/events-place.ts'
-import { startTcpProxy } from '../../support/tcp-proxy.ts'
+import { newRealEventsTopic, partitions } from '../../support/kafka/real-events-topic.ts'
+import { startTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { afterwards } from './support.ts'
 
 const closing = closingAfterEach()
@@ -32,14 +32,14 @@ function clientOf(options: KafkaTransportOptions, queue: QueueOptions = {}) {
 }
 
 async function preparedPlace(brokers?: string[]) {
-  const place = newEventsPlace(brokers)
+  const place = newRealEventsTopic(brokers)
   await Promise.all([place.createTopic(), place.registerSchema()])
   return place
 }
 
 // First: what kafkajs has begun goes on for seconds behind it.
 it('a broker that does not come back: close keeps to its time and reports all', async () => {
-  const place = newEventsPlace([`127.0.0.1:${await freePorts(1)}`])
+  const place = newRealEventsTopic([`127.0.0.1:${await freePorts(1)}`])
   await place.registerSchema()
   const { analytics, failures } = clientOf(place.options)
   for (let n = 0; n < 50; n += 1) analytics.track({ userId: `u-${n}`, event: 'E' })
@@ -104,7 +104,7 @@ describe('on a real broker', () => {
 
 describe('what somebody has to put right', () => {
   it('a missing topic: the messages fail at once with the remedy, and no topic is made', async () => {
-    const place = newEventsPlace()
+    const place = newRealEventsTopic()
     await place.registerSchema()
     const { analytics, failures } = clientOf(place.options)
     analytics.track({ userId: 'u', event: 'E', messageId: 'm' })
@@ -119,7 +119,7 @@ describe('what somebody has to put right', () => {
   })
 
   it('a schema that is not registered: likewise', async () => {
-    const place = newEventsPlace()
+    const place = newRealEventsTopic()
     await place.createTopic()
     const { analytics, failures } = clientOf(place.options)
     analytics.track({ userId: 'u', event: 'E' })

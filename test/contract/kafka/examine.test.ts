@@ -9,8 +9,8 @@ import { systemClock } from '../../../src/adapters/clock.ts'
 import { type ClusterExaminer, createClusterExaminer } from '../../../src/adapters/kafka/examine.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import type { Access } from '../../../src/core/doctor/access.ts'
-import { startReceiver } from '../../support/scripted-receiver.ts'
-import { silent } from '../../support/silent-logger.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
+import { startReceiver } from '../../support/webhook/scripted-receiver.ts'
 import { afterwards, kafka, newTopic, plainAdmin, uniqueName } from './support.ts'
 
 /** Everything is allowed that no rule forbids. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/follower.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
-import { Followed } from '../../support/followed.ts'
-import { silent } from '../../support/silent-logger.ts'
+import { RecordingFollower } from '../../support/kafka/recording-follower.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 import {
   afterwards,
   append,
@@ -18,8 +18,8 @@ import {
 } from './support.ts'
 
 /** Follows a topic until the end of the test. */
-async function follow(topic: string, options: Partial<FollowerDeps> = {}): Promise<Followed> {
-  const followed = new Followed()
+async function follow(topic: string, options: Partial<FollowerDeps> = {}): Promise<RecordingFollower> {
+  const followed = new RecordingFollower()
   const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent, ...options })
   afterwards(() => follower.stop())
   await follower.start(followed)
@@ -137,7 +137,7 @@ describe('a follower', () => {
 
   it('is stopped in the middle of a fetch, and hands over nothing after that', async () => {
     const topic = await newTopic()
-    const followed = new Followed()
+    const followed = new RecordingFollower()
     const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent })
     await follower.start(followed)
     await follower.stop()

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { loadKafkajs } from '../../../src/adapters/kafka/library.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
-import { silent } from '../../support/silent-logger.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 import { afterwards, append, consumer, kafka, newTopic, plainKafka, producer, Recorder } from './support.ts'
 
 const mebibyte = 1024 * 1024

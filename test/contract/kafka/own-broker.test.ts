@@ -8,9 +8,9 @@ import { systemClock } from '../../../src/adapters/clock.ts'
 import { createFollower } from '../../../src/adapters/kafka/follower.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import type { Logger, LogRecord } from '../../../src/core/ports.ts'
-import { Followed } from '../../support/followed.ts'
-import { RecordingLogger } from '../../support/recording-logger.ts'
-import { silent } from '../../support/silent-logger.ts'
+import { RecordingFollower } from '../../support/kafka/recording-follower.ts'
+import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 import {
   afterwards,
   append,
@@ -52,8 +52,8 @@ async function restart(how: 'stop' | 'kill'): Promise<void> {
   broker = await startBroker({ dataDir, port, properties, throwAway: true })
 }
 
-async function follow(topic: string, logger: Logger = silent): Promise<Followed> {
-  const followed = new Followed()
+async function follow(topic: string, logger: Logger = silent): Promise<RecordingFollower> {
+  const followed = new RecordingFollower()
   const follower = createFollower({ kafka: kafka(on()), topic, clock: systemClock, logger })
   afterwards(() => follower.stop())
   await follower.start(followed)

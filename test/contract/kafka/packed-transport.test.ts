@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import { type EventsPlace, newEventsPlace } from '../../support/events-place.ts'
-import { type Consumer, installPacked } from '../../support/packed-library.ts'
+import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
+import { newRealEventsTopic, type RealEventsTopic } from '../../support/kafka/real-events-topic.ts'
 
 /* `@hookline/client-kafka` as others get it: packed, installed with its dependencies, used from there on a real broker. */
 
@@ -13,8 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => consumer.close())
 
-async function preparedPlace(): Promise<EventsPlace> {
-  const place = newEventsPlace()
+async function preparedPlace(): Promise<RealEventsTopic> {
+  const place = newRealEventsTopic()
   await Promise.all([place.createTopic(), place.registerSchema()])
   return place
 }
@@ -26,7 +26,7 @@ const script = (options: object, more = '') => `
   for (let n = 0; n < 50; n += 1) analytics.track({ userId: 'u', event: 'E' + n })
 `
 const required = (text: string): string => text.replaceAll(/import (.*) from (.*)/g, 'const $1 = require($2)')
-const events = async (place: EventsPlace) => (await place.events()).map(({ event }) => event.message.event)
+const events = async (place: RealEventsTopic) => (await place.events()).map(({ event }) => event.message.event)
 const all = Array.from({ length: 50 }, (_, n) => `E${n}`)
 
 describe('a script', () => {
@@ -53,7 +53,7 @@ describe('a script', () => {
   })
 
   it('without a broker it ends all the same, and says what was not sent', async () => {
-    const place = newEventsPlace([`127.0.0.1:${await freePorts(1)}`])
+    const place = newRealEventsTopic([`127.0.0.1:${await freePorts(1)}`])
     await place.registerSchema()
     await consumer.write('dead.mjs', script(place.options, 'exitTimeoutMs: 300'))
     const { code, stderr } = await consumer.node('dead.mjs')
@@ -62,7 +62,7 @@ describe('a script', () => {
   })
 
   it('DEBUG=analytics tells what Kafka says too (B4.2)', async () => {
-    const place = newEventsPlace([`127.0.0.1:${await freePorts(1)}`])
+    const place = newRealEventsTopic([`127.0.0.1:${await freePorts(1)}`])
     await place.registerSchema()
     await consumer.write('debug.mjs', script(place.options, 'exitTimeoutMs: 5_000'))
     const { stderr } = await consumer.node('debug.mjs', { DEBUG: 'analytics' })

@@ -4,7 +4,7 @@ import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, Portion } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/units.ts'
-import { silent } from '../../support/silent-logger.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 import { appendAll, kafka, newTopic, producer } from './support.ts'
 
 const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })

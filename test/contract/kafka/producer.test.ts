@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/adapters/clock.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
-import { silent } from '../../support/silent-logger.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 import { append, appendAll, growTo, kafka, newTopic, plainAdmin, producer, uniqueName } from './support.ts'
 
 async function contents(topic: string): Promise<LogRecord[]> {

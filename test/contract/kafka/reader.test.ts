@@ -4,7 +4,7 @@ import type { KafkaClient } from '../../../src/adapters/kafka/client.ts'
 import { type Cluster, internal } from '../../../src/adapters/kafka/internals.ts'
 import { createReader } from '../../../src/adapters/kafka/reader.ts'
 import type { LogRecord, PartitionReader, TopicReader } from '../../../src/core/ports.ts'
-import { silent } from '../../support/silent-logger.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 import {
   afterwards,
   append,

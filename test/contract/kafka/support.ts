@@ -19,7 +19,7 @@ import type {
   TopicPartition,
 } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/units.ts'
-import { silent } from '../../support/silent-logger.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 
 export function brokers(): string[] {
   const list = process.env['KAFKA_BROKERS']

@@ -7,7 +7,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { startCluster } from '../../../deploy/tools/local/cluster.ts'
 import { clusterMetadata } from '../../../deploy/tools/local/metadata-probe.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { until } from '../../support/kafka-admin.ts'
+import { until } from '../../support/kafka/admin.ts'
 
 const closing = closingAfterEach()
 

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator-keys.ts'
 import { Secret } from '../../../src/core/units.ts'
-import { startCollector } from '../../support/collector-cases.ts'
-import { startOperator } from '../../support/operator-server.ts'
-import { operatorKey, readKey, ScriptedOperatorApi } from '../../support/scripted-operator-api.ts'
-import { ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
+import { startCollector } from '../../support/collector/cases.ts'
+import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
+import { operatorKey, readKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
+import { startOperator } from '../../support/operator/server.ts'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {

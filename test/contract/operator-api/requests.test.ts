@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe } from '@jest/globals'
-import { type ExpectedAnswer, problem, raw } from '../../support/collector-cases.ts'
-import { basic, chunked, post, request } from '../../support/http-bytes.ts'
-import { ask, asOperator, noKey, type OperatorCase, operatorCases } from '../../support/operator-cases.ts'
+import { type ExpectedAnswer, problem, raw } from '../../support/collector/cases.ts'
+import { basic, chunked, post, request } from '../../support/network/http-bytes.ts'
+import { ask, asOperator, noKey, type OperatorCase, operatorCases } from '../../support/operator/cases.ts'
 
 const body = '{"userIds":["ada"]}'
 const accepted: ExpectedAnswer = { status: 202, body: '{"id":"d-1","status":"running"}' }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { stringify } from 'yaml'
 import { findPrometheus } from '../../../deploy/tools/local/prometheus.ts'
 import { createMetrics } from '../../../src/adapters/metrics.ts'
+import { type Mutant, mutantsOf } from '../../support/prometheus/rule-mutants.ts'
 import {
   alerts,
   nameOf,
@@ -14,8 +15,7 @@ import {
   recordings,
   rulesDirectory,
   ruleTestsDirectory,
-} from '../../support/prometheus-rules.ts'
-import { type Mutant, mutantsOf } from '../../support/rule-mutants.ts'
+} from '../../support/prometheus/rules.ts'
 
 const { promtool } = await findPrometheus()
 let scratch = ''

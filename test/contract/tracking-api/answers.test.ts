@@ -3,12 +3,12 @@ import { problemStatus } from '../../../src/adapters/http/answers.ts'
 import type { RejectionCode } from '../../../src/core/message/message.ts'
 import { rejectionCodes } from '../../../src/core/message/message.ts'
 import { type RefusalCode, type RejectedMessage, refusal, type TrackingAnswer } from '../../../src/core/tracking-api.ts'
-import { expectAnswer, expectHealthy, problem, startCollector, taken } from '../../support/collector-cases.ts'
-import { post } from '../../support/http-bytes.ts'
-import { expectAsDocumented } from '../../support/openapi.ts'
-import { ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
-import { silent } from '../../support/silent-logger.ts'
-import { connect, type WireAnswer } from '../../support/wire.ts'
+import { expectAnswer, expectHealthy, problem, startCollector, taken } from '../../support/collector/cases.ts'
+import { expectAsDocumented } from '../../support/collector/openapi.ts'
+import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
+import { post } from '../../support/network/http-bytes.ts'
+import { connect, type WireAnswer } from '../../support/network/wire.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 
 const api = new ScriptedTrackingApi()
 const errors: [object, string][] = []

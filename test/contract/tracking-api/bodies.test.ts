@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe } from '@jest/globals'
-import { type ExpectedAnswer, problem, type RawCase, raw, rawCases, taken } from '../../support/collector-cases.ts'
-import { chunked, post, request } from '../../support/http-bytes.ts'
+import { type ExpectedAnswer, problem, type RawCase, raw, rawCases, taken } from '../../support/collector/cases.ts'
+import { chunked, post, request } from '../../support/network/http-bytes.ts'
 
 type Headers = Readonly<Record<string, string>>
 

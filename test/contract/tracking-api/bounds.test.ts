@@ -2,12 +2,12 @@ import { lookup } from 'node:dns/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { TrackingAnswer } from '../../../src/core/tracking-api.ts'
 import { durationMs } from '../../../src/core/units.ts'
-import { expectAnswer, problem, startCollector, taken, takenAndClosed } from '../../support/collector-cases.ts'
-import { post, request } from '../../support/http-bytes.ts'
+import { expectAnswer, problem, startCollector, taken, takenAndClosed } from '../../support/collector/cases.ts'
+import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { everythingTaken, ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
-import { silent } from '../../support/silent-logger.ts'
-import { connect, type Wire } from '../../support/wire.ts'
+import { post, request } from '../../support/network/http-bytes.ts'
+import { connect, type Wire } from '../../support/network/wire.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 
 const open: Wire[] = []
 afterEach(() => {

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../src/core/units.ts'
-import { problem, raw, rawCases, startCollector, taken } from '../../support/collector-cases.ts'
-import { chunk, chunked, type Fields, post, request } from '../../support/http-bytes.ts'
-import { RecordingCollector } from '../../support/recording-collector.ts'
-import { rateLimited, type ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
-import { connect, type Wire } from '../../support/wire.ts'
+import { problem, raw, rawCases, startCollector, taken } from '../../support/collector/cases.ts'
+import { RecordingCollector } from '../../support/collector/recording-collector.ts'
+import { rateLimited, type ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
+import { chunk, chunked, type Fields, post, request } from '../../support/network/http-bytes.ts'
+import { connect, type Wire } from '../../support/network/wire.ts'
 
 const mebibyte = 1_048_576
 const key: Fields = { 'X-Write-Key': 'KEY' }

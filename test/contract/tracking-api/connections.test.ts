@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
-import { problem, raw, rawCases, taken, takenAndClosed } from '../../support/collector-cases.ts'
-import { basic, chunked, post, request } from '../../support/http-bytes.ts'
+import { problem, raw, rawCases, taken, takenAndClosed } from '../../support/collector/cases.ts'
+import { basic, chunked, post, request } from '../../support/network/http-bytes.ts'
 
 const chunkedHead = (path = '/v1/batch', headers: Readonly<Record<string, string>> = {}) =>
   request(`POST ${path}`, { 'Transfer-Encoding': 'chunked', ...headers })

@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
-import { problem, raw, rawCases, taken } from '../../support/collector-cases.ts'
-import { basic, post, request } from '../../support/http-bytes.ts'
+import { problem, raw, rawCases, taken } from '../../support/collector/cases.ts'
+import { basic, post, request } from '../../support/network/http-bytes.ts'
 
 const Origin = 'https://shop.example'
 const readable = {

@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
-import { problem, type RawCase, raw, rawCases, taken } from '../../support/collector-cases.ts'
-import { post } from '../../support/http-bytes.ts'
+import { problem, type RawCase, raw, rawCases, taken } from '../../support/collector/cases.ts'
+import { post } from '../../support/network/http-bytes.ts'
 
 const malformed = problem(400, 'malformed_request', { close: true })
 const tooMuch = problem(431, 'headers_too_large', { close: true })

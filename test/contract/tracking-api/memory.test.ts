@@ -9,10 +9,10 @@ import {
   rawCases,
   startCollector,
   taken,
-} from '../../support/collector-cases.ts'
-import { chunk, chunked, post, request } from '../../support/http-bytes.ts'
-import { everythingTaken, ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
-import { connect } from '../../support/wire.ts'
+} from '../../support/collector/cases.ts'
+import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
+import { chunk, chunked, post, request } from '../../support/network/http-bytes.ts'
+import { connect } from '../../support/network/wire.ts'
 
 const limit = 1_048_576
 const chunkedHead = request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' })

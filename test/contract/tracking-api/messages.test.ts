@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import type { Message } from '../../../src/core/message/message.ts'
-import { expectAnswer, problem, taken } from '../../support/collector-cases.ts'
-import { basic, type Fields } from '../../support/http-bytes.ts'
-import { asWeb, page, serveCollector } from '../../support/served-collector.ts'
+import { expectAnswer, problem, taken } from '../../support/collector/cases.ts'
+import { asWeb, page, serveCollector } from '../../support/collector/served-collector.ts'
+import { basic, type Fields } from '../../support/network/http-bytes.ts'
 
 const { collector, exchange } = serveCollector()
 

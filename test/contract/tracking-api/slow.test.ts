@@ -9,11 +9,11 @@ import {
   startCollector,
   taken,
   takenAndClosed,
-} from '../../support/collector-cases.ts'
-import { chunk, post, request } from '../../support/http-bytes.ts'
+} from '../../support/collector/cases.ts'
+import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { ScriptedTrackingApi } from '../../support/scripted-tracking-api.ts'
-import { connect, type Wire } from '../../support/wire.ts'
+import { chunk, post, request } from '../../support/network/http-bytes.ts'
+import { connect, type Wire } from '../../support/network/wire.ts'
 
 const tooSlow = problem(408, 'request_timeout', { close: true })
 /** Long enough for a head that is sent at once, whatever else the machine does. */

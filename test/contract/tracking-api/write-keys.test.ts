@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
-import { type RawCase, raw, rawCases, taken } from '../../support/collector-cases.ts'
-import { basic, type Fields, post } from '../../support/http-bytes.ts'
+import { type RawCase, raw, rawCases, taken } from '../../support/collector/cases.ts'
+import { basic, type Fields, post } from '../../support/network/http-bytes.ts'
 
 const key = (
   name: string,

@@ -12,7 +12,7 @@ import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
 import type { CallResult, Clock, WebhookTransport } from '../../../src/core/ports.ts'
 import type { NetworkSettings } from '../../../src/core/settings.ts'
 import { durationMs } from '../../../src/core/units.ts'
-import { type Script, type ScriptedReceiver, startReceiver } from '../../support/scripted-receiver.ts'
+import { type Script, type ScriptedReceiver, startReceiver } from '../../support/webhook/scripted-receiver.ts'
 
 export type CreateTransport = (deps: TransportDeps) => WebhookTransport
 

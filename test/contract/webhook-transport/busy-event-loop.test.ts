@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import type { CallResult } from '../../../src/core/ports.ts'
-import { createAuthority } from '../../support/certificates.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { answer, answering } from '../../support/scripted-receiver.ts'
+import { createAuthority } from '../../support/network/certificates.ts'
+import { answer, answering } from '../../support/webhook/scripted-receiver.ts'
 import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
 const authority = createAuthority()

@@ -3,7 +3,7 @@
  * Arguments: the adapter, a URL. Prints the bytes of a call.
  */
 import v8 from 'node:v8'
-import { median } from '../../bench/statistics.ts'
+import { median } from '../../tools/bench/statistics.ts'
 import { transportByName } from './transport-by-name.ts'
 
 const [, , name, url = ''] = process.argv

@@ -1,8 +1,8 @@
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { createAuthority } from '../../support/certificates.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { afterRequest, answer, answering, type Peer, type Script } from '../../support/scripted-receiver.ts'
+import { createAuthority } from '../../support/network/certificates.ts'
+import { afterRequest, answer, answering, type Peer, type Script } from '../../support/webhook/scripted-receiver.ts'
 import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver, soon } from './adapters.ts'
 
 const authority = createAuthority()

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { afterRequest, answer, answering, type Script } from '../../support/scripted-receiver.ts'
+import { afterRequest, answer, answering, type Script } from '../../support/webhook/scripted-receiver.ts'
 import { adapters, answered, type CreateTransport, caller, receiver, scriptedResolver } from './adapters.ts'
 
 const timeoutMs = 250

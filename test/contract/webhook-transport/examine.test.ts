@@ -4,9 +4,9 @@ import { createEndpointExaminer } from '../../../src/adapters/webhook/examine.ts
 import type { Resolver } from '../../../src/adapters/webhook/resolve.ts'
 import type { Dialled } from '../../../src/core/doctor/endpoint.ts'
 import { durationMs } from '../../../src/core/units.ts'
-import { createAuthority, type Leaf, selfSigned } from '../../support/certificates.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { answer, answering, type Script, startReceiver } from '../../support/scripted-receiver.ts'
+import { createAuthority, type Leaf, selfSigned } from '../../support/network/certificates.ts'
+import { answer, answering, type Script, startReceiver } from '../../support/webhook/scripted-receiver.ts'
 
 const closing = closingAfterEach()
 const authority = createAuthority()

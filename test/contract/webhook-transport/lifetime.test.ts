@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import type { NetworkSettings } from '../../../src/core/settings.ts'
-import { createAuthority } from '../../support/certificates.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { afterRequest, answer, answering } from '../../support/scripted-receiver.ts'
+import { createAuthority } from '../../support/network/certificates.ts'
+import { afterRequest, answer, answering } from '../../support/webhook/scripted-receiver.ts'
 import {
   adapters,
   answered,

@@ -2,12 +2,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import kafkajs from 'kafkajs'
 import type { Event } from '../../../src/core/message/event.ts'
-import { ChangingEndpoint } from '../../support/changing-endpoint.ts'
-import { type AdminClient, createAdminClient } from '../../support/kafka-admin.ts'
-import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
-import type { Load } from '../../support/load.ts'
-import { startPassingMembers } from '../../support/passing-members.ts'
-import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
+import { type AdminClient, createAdminClient } from '../../support/kafka/admin.ts'
+import { startMemberChurn } from '../../support/kafka/member-churn.ts'
+import type { Load } from '../../support/process/load.ts'
+import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/process/pipeline.ts'
+import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
+import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
 
 const job = 'backlog'
@@ -92,7 +92,7 @@ class Backlog {
   }
 
   async letPass(): Promise<void> {
-    this.#members = startPassingMembers(this.pipeline.topics.audiencesGroup, this.pipeline.topics.audienceInput)
+    this.#members = startMemberChurn(this.pipeline.topics.audiencesGroup, this.pipeline.topics.audienceInput)
   }
 
   async letNonePass(): Promise<void> {

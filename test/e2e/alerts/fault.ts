@@ -1,5 +1,5 @@
-import type { AlertWatch, Sought } from '../../support/alert-watch.ts'
-import type { LivePrometheus } from '../../support/live-prometheus.ts'
+import type { AlertWatch, Sought } from '../../support/prometheus/alert-watch.ts'
+import type { LivePrometheus } from '../../support/prometheus/server.ts'
 
 /** Something that goes wrong at an installation, and what must be heard of it. */
 export interface Fault<Site> {

@@ -1,8 +1,8 @@
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
-import { until } from '../../support/kafka-admin.ts'
-import { type LivePrometheus, opsOf } from '../../support/live-prometheus.ts'
-import { type Load, startLoad } from '../../support/load.ts'
-import { type Change, type Pipeline, startPipeline } from '../../support/pipeline.ts'
+import { until } from '../../support/kafka/admin.ts'
+import { type Load, startLoad } from '../../support/process/load.ts'
+import { type Change, type Pipeline, startPipeline } from '../../support/process/pipeline.ts'
+import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import type { Fault, Installation } from './fault.ts'
 
 const job = 'fleet'

@@ -9,10 +9,10 @@ import { createRegistry } from '../../../src/adapters/registry.ts'
 import { type Event, keyOf, partitionFor } from '../../../src/core/message/event.ts'
 import { callTypes } from '../../../src/core/message/message.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
-import { runCommand } from '../../support/command-io.ts'
-import { configFolder } from '../../support/config-folder.ts'
-import { silent } from '../../support/silent-logger.ts'
-import { smallConfiguration } from '../../support/small-configuration.ts'
+import { configFolder } from '../../support/config/folder.ts'
+import { smallConfiguration } from '../../support/config/small-configuration.ts'
+import { runCommand } from '../../support/process/command-io.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 
 /** The commands of a first deployment, one after the other, on a real Kafka and registry. */
 const prefix = `first-${randomUUID()}`

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Manifest } from '../../../deploy/tools/chart/render.ts'
-import { policies } from '../../support/manifests/policies.ts'
-import { everything, rendered, switches } from '../../support/manifests/renderings.ts'
-import { at } from '../../support/manifests/spoilt.ts'
-import { problemsOf } from '../../support/manifests/strict.ts'
+import { policies } from '../../support/deploy/manifests/policies.ts'
+import { everything, rendered, switches } from '../../support/deploy/manifests/renderings.ts'
+import { at } from '../../support/deploy/manifests/spoilt.ts'
+import { problemsOf } from '../../support/deploy/manifests/strict.ts'
 
 describe.each([...Object.entries(switches), ['everything at once', everything] as const])(
   'rendered with %s',

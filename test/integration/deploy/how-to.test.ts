@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
-import { rendered } from '../../support/manifests/renderings.ts'
+import { rendered } from '../../support/deploy/manifests/renderings.ts'
 
 /* The pages about deploying: what they name is there, and their values are taken by the chart. */
 

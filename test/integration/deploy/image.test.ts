@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../src/core/units.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { buildImage, type Image } from '../../support/image/build.ts'
-import { type Container, runInContainer, startContainer } from '../../support/image/container.ts'
-import { whyNot } from '../../support/image/name-spaces.ts'
-import { until } from '../../support/kafka-admin.ts'
-import { Ledger } from '../../support/ledger.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../../support/pipeline.ts'
+import { buildImage, type Image } from '../../support/deploy/image/build.ts'
+import { type Container, runInContainer, startContainer } from '../../support/deploy/image/container.ts'
+import { whyNot } from '../../support/deploy/image/name-spaces.ts'
+import { until } from '../../support/kafka/admin.ts'
+import { type Pipeline, startPipeline, trackEvents } from '../../support/process/pipeline.ts'
+import { Ledger } from '../../support/webhook/ledger.ts'
 
 /*
  * The steps of deploy/image/Dockerfile, carried out here, and the image that they make: read-only, as its own user, stopped as Kubernetes

@@ -4,8 +4,8 @@ import { type Access, accessNeeded } from '../../../src/core/doctor/access.ts'
 import { type ServiceName, serviceNames } from '../../../src/core/services.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import { durationMs } from '../../../src/core/units.ts'
-import { rendered, switches } from '../../support/manifests/renderings.ts'
-import { isWorkload, ofKind } from '../../support/manifests/workloads.ts'
+import { rendered, switches } from '../../support/deploy/manifests/renderings.ts'
+import { isWorkload, ofKind } from '../../support/deploy/manifests/workloads.ts'
 
 /* What each service gets of secrets and of Kafka's rights, and the Job: what it needs, and nothing of another. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { policies } from '../../support/manifests/policies.ts'
-import { everything, rendered } from '../../support/manifests/renderings.ts'
-import { at, inContainer, inPod, plus, type Spoil, without } from '../../support/manifests/spoilt.ts'
+import { policies } from '../../support/deploy/manifests/policies.ts'
+import { everything, rendered } from '../../support/deploy/manifests/renderings.ts'
+import { at, inContainer, inPod, plus, type Spoil, without } from '../../support/deploy/manifests/spoilt.ts'
 
 /** Policy, what is wrong, and how it comes about. */
 const rows: readonly [string, string, Spoil][] = [

@@ -11,11 +11,11 @@ import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { hookline } from '../../../deploy/tools/local/service-process.ts'
 import { serviceNames } from '../../../src/core/services.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { configFolder } from '../../support/config-folder.ts'
-import { until } from '../../support/kafka-admin.ts'
-import { rendered } from '../../support/manifests/renderings.ts'
-import { ofKind } from '../../support/manifests/workloads.ts'
-import { startPipeline } from '../../support/pipeline.ts'
+import { configFolder } from '../../support/config/folder.ts'
+import { rendered } from '../../support/deploy/manifests/renderings.ts'
+import { ofKind } from '../../support/deploy/manifests/workloads.ts'
+import { until } from '../../support/kafka/admin.ts'
+import { startPipeline } from '../../support/process/pipeline.ts'
 
 const closing = closingAfterEach()
 const userOf = (part: string): string => `hookline-kafka-${part}`

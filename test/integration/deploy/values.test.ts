@@ -11,9 +11,9 @@ import { liveKeys } from '../../../src/core/settings/change.ts'
 import { defaultListen } from '../../../src/core/settings/listeners.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
-import { createAuthority } from '../../support/certificates.ts'
-import { networkPeers, rendered } from '../../support/manifests/renderings.ts'
-import { deploymentsIn, ofKind } from '../../support/manifests/workloads.ts'
+import { networkPeers, rendered } from '../../support/deploy/manifests/renderings.ts'
+import { deploymentsIn, ofKind } from '../../support/deploy/manifests/workloads.ts'
+import { createAuthority } from '../../support/network/certificates.ts'
 
 /* What the chart says and the code says too is the same; and what the code would refuse, the chart refuses. */
 

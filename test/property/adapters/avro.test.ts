@@ -4,8 +4,8 @@ import { createEventCodec } from '../../../src/adapters/avro.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import { messageTypes } from '../../../src/core/message/message.ts'
 import { epochMs, type JsonText } from '../../../src/core/units.ts'
+import { eventsTopic, MemoryRegistry, schemaWith, trackEvent } from '../../support/kafka/memory-registry.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { eventsTopic, MemoryRegistry, schemaWith, trackEvent } from '../../support/memory-registry.ts'
 
 const registry = new MemoryRegistry()
 const codec = await createEventCodec({ registry, eventsTopic, clock: new ManualClock() })

@@ -2,7 +2,6 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { type LoadResult, loadConfigFile, type Problem } from '../../../src/adapters/config-file.ts'
-import { changed, changes } from '../../support/config-changes.ts'
 import {
   type Content,
   configurations,
@@ -11,7 +10,8 @@ import {
   installed,
   shownConfigurations,
   textOf,
-} from '../../support/configurations.ts'
+} from '../../support/config/example-configurations.ts'
+import { changed, changes } from '../../support/config/text-mutations.ts'
 
 const secrets = ['web-key', 'app-key', 'new-secret', 'old-secret', 'crm-token', 'crm-query', 'dev-operator']
 

@@ -2,7 +2,12 @@ import { beforeAll, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
-import { configurations, environment, type InstalledConfiguration, installed } from '../../support/configurations.ts'
+import {
+  configurations,
+  environment,
+  type InstalledConfiguration,
+  installed,
+} from '../../support/config/example-configurations.ts'
 
 /** Unlike every key and every id, as secrets are. */
 const marker = 'zQ7x9Kw3JvP5uY2m'

@@ -9,7 +9,6 @@ import { loggable } from '../../../src/core/log-text.ts'
 import { liveKeys } from '../../../src/core/settings/change.ts'
 import type { Settings } from '../../../src/core/settings.ts'
 import { Secret } from '../../../src/core/units.ts'
-import { changed, changes } from '../../support/config-changes.ts'
 import {
   type Content,
   configurations,
@@ -17,10 +16,11 @@ import {
   type InstalledConfiguration,
   installed,
   textOf,
-} from '../../support/configurations.ts'
-import { countingMetrics } from '../../support/counting-metrics.ts'
+} from '../../support/config/example-configurations.ts'
+import { changed, changes } from '../../support/config/text-mutations.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { type Line, RecordingLogger } from '../../support/recording-logger.ts'
+import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'
+import { type Line, RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 
 const original = configurations['full'] as string
 let installation: InstalledConfiguration

@@ -4,8 +4,8 @@ import { Sender } from '../../../packages/client/src/sender.ts'
 import { library } from '../../../packages/client/src/version.ts'
 import { parseJson } from '../../../src/core/message/json.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
-import { batchOf, failure, type Reply, transportOn } from '../../support/scripted-topic.ts'
-import { settled } from '../../support/sender-harness.ts'
+import { batchOf, failure, type Reply, transportOn } from '../../support/client/scripted-topic.ts'
+import { settled } from '../../support/client/sender-harness.ts'
 
 const replies: readonly Reply[] = ['stored', failure('PASSES', true), failure('FINAL', false), new Error('a bug')]
 

@@ -5,7 +5,15 @@ import type { OnFull } from '../../../packages/client/src/options.ts'
 import { MessageQueue } from '../../../packages/client/src/queue.ts'
 import type { Sender } from '../../../packages/client/src/sender.ts'
 import type { SendResult } from '../../../packages/client/src/transport.ts'
-import { entry, type Respond, retry, senderHarness, settled, taken, trouble } from '../../support/sender-harness.ts'
+import {
+  entry,
+  type Respond,
+  retry,
+  senderHarness,
+  settled,
+  taken,
+  trouble,
+} from '../../support/client/sender-harness.ts'
 
 type Mood = 'takes' | 'refused' | 'slow' | '503' | '429' | '413' | '400' | 'rejects some' | 'breaks'
 const moods: readonly Mood[] = ['takes', 'refused', 'slow', '503', '429', '413', '400', 'rejects some', 'breaks']

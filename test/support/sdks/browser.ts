@@ -50,7 +50,7 @@ export const driveBrowser: Driver = async ({ url, writeKey }) => {
       case 'alias':
         await analytics.alias(userId, call.previousId, options)
     }
-    // Who has said who they are stays it, also where another anonymous id is given.
+    // An identified user stays identified when a call gives another anonymous id.
     made.push({ ...call, userId: 'u-1', ...(timestamp && { timestamp }), ...(anonymousId && { anonymousId }) })
   }
   window.close()

@@ -17,7 +17,7 @@ export interface Call {
   readonly integrations?: object
 }
 
-/** What JSON can hold and what is easily spoilt on the way. */
+/** JSON values that are easily changed in transport. */
 const anything = {
   'a key with spaces': 'and a "text" with \\ and /',
   Größe: '😀 \u2028 é',

@@ -8,9 +8,9 @@ import {
 import { SchemaNotRegistered, subjectOf } from '../../../src/adapters/avro-codec.ts'
 import { toInputRecord } from '../../../src/core/audience/input.ts'
 import type { ValueCodec } from '../../../src/core/ports.ts'
-import { audienceInput, membershipRecord, withField, writtenAs } from '../../support/audience-records.ts'
+import { audienceInput, membershipRecord, withField, writtenAs } from '../../support/audience/records.ts'
+import { MemoryRegistry } from '../../support/kafka/memory-registry.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { MemoryRegistry } from '../../support/memory-registry.ts'
 
 const topic = 'hookline.some'
 const clock = new ManualClock()

@@ -4,8 +4,8 @@ import { SchemaNotRegistered } from '../../../src/adapters/avro-codec.ts'
 import { RegistryUnavailable } from '../../../src/adapters/registry.ts'
 import type { EventCodec } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/units.ts'
+import { eventsTopic, MemoryRegistry, schemaWith, trackEvent, written } from '../../support/kafka/memory-registry.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { eventsTopic, MemoryRegistry, schemaWith, trackEvent, written } from '../../support/memory-registry.ts'
 
 const recordTime = epochMs(1_765_000_000_000)
 let registry: MemoryRegistry

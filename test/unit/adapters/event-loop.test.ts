@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { type EventLoopWatch, watchEventLoop } from '../../../src/adapters/event-loop.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { until } from '../../support/kafka-admin.ts'
+import { until } from '../../support/kafka/admin.ts'
 
 const closing = closingAfterEach()
 

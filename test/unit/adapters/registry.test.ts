@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createRegistry, type Registry, RegistryUnavailable } from '../../../src/adapters/registry.ts'
 import { Secret } from '../../../src/core/units.ts'
-import { createAuthority } from '../../support/certificates.ts'
+import { createAuthority } from '../../support/network/certificates.ts'
 
 /** Answers as a real registry never or seldom does; the real one is in the contract suite. */
 let server: Server | undefined

@@ -5,11 +5,11 @@ import { mostWaiting } from '../../../src/adapters/traces/batches.ts'
 import { createTraces } from '../../../src/adapters/traces.ts'
 import type { SpanStart } from '../../../src/core/trace/tracer.ts'
 import { Conditions } from '../../support/conditions.ts'
-import { countingMetrics } from '../../support/counting-metrics.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { RecordedSpans } from '../../support/recorded-spans.ts'
-import { RecordingLogger } from '../../support/recording-logger.ts'
-import { traceparent } from '../../support/traceparent.ts'
+import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'
+import { RecordedSpans } from '../../support/telemetry/recorded-spans.ts'
+import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
+import { traceparent } from '../../support/telemetry/traceparent.ts'
 
 const work: SpanStart = { name: 'work', kind: 'consumer', facts: { 'messaging.system': 'kafka', count: 3 } }
 const theirs = { traceparent: traceparent('a'), tracestate: 'v=1' }

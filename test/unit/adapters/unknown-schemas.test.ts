@@ -4,8 +4,8 @@ import { createEventCodec } from '../../../src/adapters/avro.ts'
 import { UnknownSchemas } from '../../../src/adapters/unknown-schemas.ts'
 import type { EventCodec } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/units.ts'
+import { eventsTopic, MemoryRegistry } from '../../support/kafka/memory-registry.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { eventsTopic, MemoryRegistry } from '../../support/memory-registry.ts'
 
 let clock: ManualClock
 let registry: MemoryRegistry

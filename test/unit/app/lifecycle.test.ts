@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Lifecycle } from '../../../src/app/lifecycle.ts'
 import type { Logger } from '../../../src/core/ports.ts'
-import { silent } from '../../support/silent-logger.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
 
 function recorded() {
   const seen: string[] = []

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { ConfigurationRefused, UsageError } from '../../../src/app/command.ts'
 import { configPath, loadSettings } from '../../../src/app/load-settings.ts'
-import { createTestIo } from '../../support/command-io.ts'
-import { configFolder } from '../../support/config-folder.ts'
-import { smallConfiguration } from '../../support/small-configuration.ts'
+import { configFolder } from '../../support/config/folder.ts'
+import { smallConfiguration } from '../../support/config/small-configuration.ts'
+import { createTestIo } from '../../support/process/command-io.ts'
 
 const folder = await configFolder({ 'good.yaml': smallConfiguration(), 'bad.yaml': 'kafka: {}\nsauces: []\n' })
 const withAbsentFiles = `kafka: { brokers: [a:9092] }

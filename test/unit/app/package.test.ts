@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { type Consumer, installPacked } from '../../support/packed-library.ts'
+import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
 
 /* The service as others get it: packed, unpacked in an empty folder, run from there. */
 

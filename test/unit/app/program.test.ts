@@ -11,7 +11,7 @@ import {
   withJsonOption,
 } from '../../../src/app/command.ts'
 import type { CommandEntry } from '../../../src/app/program.ts'
-import { runCommand } from '../../support/command-io.ts'
+import { runCommand } from '../../support/process/command-io.ts'
 
 const loaded: string[] = []
 const failures: Record<string, () => Error> = {

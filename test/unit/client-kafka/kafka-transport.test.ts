@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { entryOf } from '../../../packages/client/src/calls.ts'
 import { library } from '../../../packages/client/src/version.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
-import { batchOf, failure, transportOn } from '../../support/scripted-topic.ts'
-import { settled } from '../../support/sender-harness.ts'
+import { batchOf, failure, transportOn } from '../../support/client/scripted-topic.ts'
+import { settled } from '../../support/client/sender-harness.ts'
 
 const deep = (levels: number): object => (levels === 0 ? {} : { in: deep(levels - 1) })
 const hostile = JSON.parse('{"__proto__":{"admin":true},"1":"\\ud800","b":1}') as object

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
-import { hostScript } from '../../support/kafkajs-host.ts'
+import { hostScript } from '../../support/client/host-application.ts'
 
 /* In processes of their own: here jest has a registry of modules for itself. */
 

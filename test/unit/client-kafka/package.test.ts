@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { type Consumer, installPacked, type Packed } from '../../support/packed-library.ts'
+import { type Consumer, installPacked, type Packed } from '../../support/client/packed-library.ts'
 
 /* What is in the package. test/contract/kafka/packed-transport.test.ts uses it on a real broker. */
 

@@ -8,7 +8,7 @@ import type { AnalyticsOptions, QueueOptions } from '../../../packages/client/sr
 import type { SendResult, Transport } from '../../../packages/client/src/transport.ts'
 import { library } from '../../../packages/client/src/version.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { answer, type Script, startReceiver } from '../../support/scripted-receiver.ts'
+import { answer, type Script, startReceiver } from '../../support/webhook/scripted-receiver.ts'
 
 const closing = closingAfterEach()
 const ok = answer(200, {}, '{"success":true}')

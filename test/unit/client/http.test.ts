@@ -1,10 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHttpTransport } from '../../../packages/client/src/http.ts'
 import { library } from '../../../packages/client/src/version.ts'
-import { selfSigned } from '../../support/certificates.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { afterRequest, answer, answering, flood, type Script, startReceiver } from '../../support/scripted-receiver.ts'
-import { entry } from '../../support/sender-harness.ts'
+import { entry } from '../../support/client/sender-harness.ts'
+import { selfSigned } from '../../support/network/certificates.ts'
+import {
+  afterRequest,
+  answer,
+  answering,
+  flood,
+  type Script,
+  startReceiver,
+} from '../../support/webhook/scripted-receiver.ts'
 
 const closing = closingAfterEach()
 const sentAt = Date.parse('2026-03-01T12:00:00.000Z')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { failureOf } from '../../../packages/client/src/failure.ts'
 import { createLog, isDebugging } from '../../../packages/client/src/log.ts'
-import { entry, ManualClientClock } from '../../support/sender-harness.ts'
+import { entry, ManualClientClock } from '../../support/client/sender-harness.ts'
 
 const failure = (code: string, count = 1) =>
   failureOf(

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { createAuthority } from '../../support/certificates.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { type Consumer, installPacked } from '../../support/packed-library.ts'
-import { answer, answering, type Script, startReceiver } from '../../support/scripted-receiver.ts'
+import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
+import { createAuthority } from '../../support/network/certificates.ts'
+import { answer, answering, type Script, startReceiver } from '../../support/webhook/scripted-receiver.ts'
 
 /* The package as others get it: packed, unpacked in an empty folder, used from there. */
 

@@ -11,7 +11,7 @@ import {
   settled,
   taken,
   trouble,
-} from '../../support/sender-harness.ts'
+} from '../../support/client/sender-harness.ts'
 
 describe('retries', () => {
   it('10 times, 0.5 s doubling to 60 s, the same messages under the same id', async () => {

@@ -1,7 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import { Closed } from '../../../packages/client/src/errors.ts'
 import type { SendResult } from '../../../packages/client/src/transport.ts'
-import { always, inTurn, type Respond, retry, senderHarness, settled, taken } from '../../support/sender-harness.ts'
+import {
+  always,
+  inTurn,
+  type Respond,
+  retry,
+  senderHarness,
+  settled,
+  taken,
+} from '../../support/client/sender-harness.ts'
 
 describe('when a flush is due (B2.3)', () => {
   it('19 messages wait, the 20th sends them', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { verdictOf } from '../../../packages/client/src/verdict.ts'
-import { entry } from '../../support/sender-harness.ts'
+import { entry } from '../../support/client/sender-harness.ts'
 
 const messages = [entry('a'), entry('b'), entry('c')]
 const verdict = (status: number, body = '', retryAfter: string | null = null) =>

@@ -23,11 +23,11 @@ import { delivery } from '../../../src/core/settings/schema.ts'
 import { tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { MarkWrites } from '../../../src/services/deletion/mark-writes.ts'
 import { toEveryPartition } from '../../../src/services/operator/sync.ts'
-import { ajv, at, document, type Json, messageOf, read } from '../../support/asyncapi.ts'
-import { carriedOf, duration, recordOf, start } from '../../support/deliveries.ts'
+import { carriedOf, duration, recordOf, start } from '../../support/dispatcher/deliveries.ts'
+import { ajv, at, document, type Json, messageOf, read } from '../../support/docs/asyncapi.ts'
+import { ScriptedProducer } from '../../support/kafka/scripted-producer.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { ScriptedProducer } from '../../support/scripted-producer.ts'
-import { traceparent } from '../../support/traceparent.ts'
+import { traceparent } from '../../support/telemetry/traceparent.ts'
 
 /* schemas/asyncapi.yaml against the specification of AsyncAPI, and against what the code writes. */
 
@@ -38,8 +38,8 @@ function referencesIn(node: unknown): readonly string[] {
 
 const channels = Object.entries(document['channels'] as Json)
 
-describe('the document', () => {
-  it('is one of AsyncAPI 3.0, Kafka bindings included', () => {
+describe('schemas/asyncapi.yaml', () => {
+  it('is valid AsyncAPI 3.0, Kafka bindings included', () => {
     const require = createRequire(import.meta.url)
     const validate = ajv.compile(require('@asyncapi/specs/schemas/3.0.0-without-$id.json'))
     expect([validate(document), validate.errors]).toEqual([true, null])
@@ -48,7 +48,7 @@ describe('the document', () => {
     expect(validate({ ...document, channels: { events: { bindings: { kafka: { partitions: 'many' } } } } })).toBe(false)
   })
 
-  it('has no reference to nothing', () => {
+  it('resolves every reference', () => {
     const references = [...new Set(referencesIn(document))]
     expect(references.length).toBeGreaterThan(20)
     const inside = references.filter(each => each.startsWith('#'))
@@ -57,7 +57,7 @@ describe('the document', () => {
       expect(() => avsc.Type.forSchema(JSON.parse(read(join('schemas', file))))).not.toThrow()
   })
 
-  it('has no message that stands on no topic, and names what each operation sends or receives by its channel', () => {
+  it('puts every message on a topic, and names the messages of an operation by its channel', () => {
     const shown = channels.flatMap(([, channel]) => referencesIn(channel['messages']))
     const all = Object.keys(at('#/components/messages') ?? {}).map(name => `#/components/messages/${name}`)
     expect([...new Set(shown)].sort()).toEqual(all.sort())
@@ -68,14 +68,14 @@ describe('the document', () => {
   })
 })
 
-describe('topics', () => {
+describe('topics of schemas/asyncapi.yaml', () => {
   const { schedule } = delivery.parse({})
   const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule, {
     attemptsTopic: true,
   })
   const addressOf = (name: string): string => (topicNames('hookline').tierOf(name) ? 'hookline.retry.{tier}' : name)
 
-  it('are those of an installation', () => {
+  it('are the topics of an installation', () => {
     const shown = channels.map(([, channel]) => String(channel['address']))
     expect(shown.sort()).toEqual([...new Set(specs.map(({ name }) => addressOf(name)))].sort())
     expect(at('#/channels/retry/parameters/tier/enum')).toEqual(
@@ -83,7 +83,7 @@ describe('topics', () => {
     )
   })
 
-  it.each(specs.map(spec => ({ name: spec.name, spec })))('$name is set up as it says', ({ name, spec }) => {
+  it.each(specs.map(spec => ({ name: spec.name, spec })))('describes the set-up of $name', ({ name, spec }) => {
     const [, channel] = channels.find(([, each]) => String(each['address']) === addressOf(name))!
     const { partitions, replicas, topicConfiguration } = (channel['bindings'] as Json)['kafka'] as Json
     const text = ([key, value]: [string, unknown]) => [key, Array.isArray(value) ? value.join(',') : String(value)]
@@ -91,7 +91,7 @@ describe('topics', () => {
     expect(Object.fromEntries(Object.entries(topicConfiguration as Json).map(text))).toEqual(topicConfig(spec))
   })
 
-  it('of which the registry has a schema are those of schemas/', () => {
+  it('name a registry subject for each Avro schema', () => {
     const subjects = Object.values(at('#/components/messages') as Json).flatMap(
       message => message['bindings']?.['kafka']?.['x-registry-subject'] ?? [],
     )
@@ -112,7 +112,7 @@ function expectHeaders(name: string, records: readonly OutgoingRecord[]): void {
   expect([...written].sort()).toEqual(Object.keys(headers['properties'] ?? {}).sort())
 }
 
-describe('headers are those that the code writes', () => {
+describe('headers in schemas/asyncapi.yaml', () => {
   const carried = carriedOf({
     attempt: 2,
     outcomes: 'http_4xx,http_5xx',
@@ -124,13 +124,13 @@ describe('headers are those that the code writes', () => {
   const unreadBatch = { firstOffset: 38, length: 5_242_880, bytes: Buffer.of(1), why: 'too large' }
   const traced = { ...event, headers: { traceparent: traceparent('a'), tracestate: 'vendor=1' } }
 
-  it('retry', () =>
+  it('describe a retry record', () =>
     expectHeaders(
       'retry',
       [carriedOf(), carried].map(each => retryRecord(event, each)),
     ))
 
-  it('deadLetter', () =>
+  it('describe a dead letter', () =>
     expectHeaders('deadLetter', [
       ...deadLetterReasons.map(reason => deadLetterRecord(event, carried, reason)),
       deadLetterRecord({ ...event, key: null, value: null }, undefined, 'undecodable'),
@@ -138,7 +138,7 @@ describe('headers are those that the code writes', () => {
       truncatedDeadLetter({ ...event, unreadBatch }, undefined, 'undecodable'),
     ]))
 
-  it('suppression', () => {
+  it('describe a suppression', () => {
     const producer = new ScriptedProducer()
     const writes = new MarkWrites({ producer, topic: 't', clock: new ManualClock(), index: new MarkIndex() })
     const mark = { source: undefined, deletedAt: start, isSuppressed: true }
@@ -146,7 +146,7 @@ describe('headers are those that the code writes', () => {
     expectHeaders('suppression', producer.records('t'))
   })
 
-  it('audienceInput', async () => {
+  it('describe an audience input', async () => {
     const producer = new ScriptedProducer()
     const traced = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
     const ended = { kind: 'sync_ended', audience: 'Shoppers', syncId: syncId(1), mode: 'full' } as const
@@ -162,7 +162,7 @@ describe('headers are those that the code writes', () => {
     expectHeaders('audienceInput', producer.records('t'))
   })
 
-  it('event, put back', () => {
+  it('describe a replayed event', () => {
     const topics = topicNames('hookline')
     const dead = recordOf({
       ...deadLetterRecord(traced, undefined, 'undecodable'),
@@ -190,10 +190,10 @@ function expectValue(name: string, key: string | null, values: readonly string[]
   if (key?.startsWith('[')) expect(JSON.parse(key)).toHaveLength(JSON.parse(example).length)
 }
 
-describe('JSON values are those that the code writes', () => {
+describe('JSON values in schemas/asyncapi.yaml', () => {
   const id = '4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11'
 
-  it('rejected', () => {
+  it('describe a rejected message', () => {
     const rejected = {
       source: 'web',
       code: 'missing_event',
@@ -207,7 +207,7 @@ describe('JSON values are those that the code writes', () => {
     for (const { key } of records) expectValue('rejected', key?.toString() ?? null, values)
   })
 
-  it('suppression', () => {
+  it('describe a suppression', () => {
     const mark = { deletedAt: start, isSuppressed: true }
     expectValue('suppression', 'u-17', [
       encodeMarks([
@@ -217,7 +217,7 @@ describe('JSON values are those that the code writes', () => {
     ])
   })
 
-  it('deletion', () => {
+  it('describe a deletion', () => {
     const record = {
       id,
       createdAt: start,
@@ -228,7 +228,7 @@ describe('JSON values are those that the code writes', () => {
     expectValue('deletion', deletionKey(id), [encodeDeletion(record)])
   })
 
-  it('deletionOutcome', () => {
+  it('describe the outcome of a deletion', () => {
     const of = { request: id, source: 'web', destination: 'crm', userId: 'u-17' }
     expectValue('deletionOutcome', deletionOutcomeKey({ ...of, result: 'delivered', reason: undefined }), [
       encodeDeletionOutcome({ ...of, result: 'delivered', reason: undefined }),
@@ -237,7 +237,7 @@ describe('JSON values are those that the code writes', () => {
     ])
   })
 
-  it('attempt', () => {
+  it('describe an attempt', () => {
     const of = { destination: 'crm', source: 'web', messageId: 'm-1', traceId: 'a'.repeat(32), type: 'track' } as const
     const made = { ...of, attempt: 1, outcomes: { 0: 'delivered' }, elapsedMs: 21 } as const
     const again = { ...made, decision: 'retried', reason: 'http_5xx', nextAttemptInMs: 10_000 } as const

@@ -6,11 +6,11 @@ import type {
   PanelOptions,
   Query,
 } from '../../../deploy/tools/dashboards/grafana.ts'
-import { breachesIn, metricsIn } from '../../support/contract-breaches.ts'
-import { dashboards, shownPanels } from '../../support/dashboards.ts'
-import { contractMetrics, contractSeries } from '../../support/metrics-contract.ts'
-import { alerts, recordings } from '../../support/prometheus-rules.ts'
-import { askedIn } from '../../support/promql.ts'
+import { breachesIn, metricsIn } from '../../support/prometheus/contract-breaches.ts'
+import { dashboards, shownPanels } from '../../support/prometheus/dashboards.ts'
+import { contractMetrics, contractSeries } from '../../support/prometheus/metrics-contract.ts'
+import { askedIn } from '../../support/prometheus/promql.ts'
+import { alerts, recordings } from '../../support/prometheus/rules.ts'
 
 const exprsOf = ({ targets = [] }: { targets?: readonly { expr: string }[] }): string[] =>
   targets.map(({ expr }) => expr)

@@ -6,7 +6,7 @@ import { table } from '../../../deploy/tools/reference/markdown.ts'
 import { configurationRules } from '../../../deploy/tools/reference/rules.ts'
 import { liveKeys } from '../../../src/core/settings/change.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
-import { checkout, pageAt } from '../../support/pages.ts'
+import { checkout, pageAt } from '../../support/docs/pages.ts'
 
 /* What the generated pages are made from is in the code; here is what their own texts say of it. */
 

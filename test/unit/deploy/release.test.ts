@@ -7,7 +7,7 @@ import { parseChangesetFile } from '@changesets/parse'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { NotReleasable, released } from '../../../deploy/tools/release/release.ts'
-import { checkout } from '../../support/pages.ts'
+import { checkout } from '../../support/docs/pages.ts'
 
 const execute = promisify(execFile)
 const read = (path: string, root = checkout): Promise<string> => readFile(join(root, path), 'utf8')

@@ -5,9 +5,9 @@ import { describe, expect, it } from '@jest/globals'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
 import { keysAt } from '../../../src/core/settings/json-schema.ts'
-import { configFolder } from '../../support/config-folder.ts'
-import { allPages, type Block, blocksOf, checkout, type Page } from '../../support/pages.ts'
-import { commandsIn } from '../../support/shell-words.ts'
+import { configFolder } from '../../support/config/folder.ts'
+import { allPages, type Block, blocksOf, checkout, type Page } from '../../support/docs/pages.ts'
+import { commandsIn } from '../../support/docs/shell-commands.ts'
 
 /* Examples of configuration are read by the service's own reader, each completed with what it leaves out. */
 

@@ -6,8 +6,8 @@ import { parse } from 'yaml'
 import { subjects } from '../../../deploy/tools/metrics/subjects.ts'
 import { loadedCommands } from '../../../deploy/tools/reference/commands.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
-import { allPages, blocksOf, checkout, codeSpansOf, type Page } from '../../support/pages.ts'
-import { commandsIn } from '../../support/shell-words.ts'
+import { allPages, blocksOf, checkout, codeSpansOf, type Page } from '../../support/docs/pages.ts'
+import { commandsIn } from '../../support/docs/shell-commands.ts'
 
 /* What pages name is there: commands with their options, make's targets, scripts, configuration keys, metrics with their labels, alerts. */
 
@@ -20,7 +20,7 @@ const typedIn = (page: Page): readonly (readonly string[])[] => {
   const scripts = blocksOf(page).filter(({ language }) => ['', 'sh'].includes(language))
   return [
     ...scripts.map(({ text }) => text),
-    ...codeSpansOf(page).filter(span => /^(npx |hookline |make |npm )/.test(span)),
+    ...codeSpansOf(page).filter(span => /^(npx |hookline |make |npm )|(\||--) hookline /.test(span)),
   ].flatMap(commandsIn)
 }
 
@@ -95,7 +95,12 @@ describe('make', () => {
   const makefile = read('Makefile')
   const targets = [...makefile.matchAll(/^([a-z-]+):.*##/gm)].map(([, target]) => target)
   /** Read by make, or by the programs that it starts. */
-  const readers = ['Makefile', 'test/bench/options.ts', 'test/chaos/main.ts', 'deploy/tools/local/infrastructure.ts']
+  const readers = [
+    'Makefile',
+    'test/tools/bench/options.ts',
+    'test/tools/chaos/main.ts',
+    'deploy/tools/local/infrastructure.ts',
+  ]
     .map(read)
     .join('\n')
 

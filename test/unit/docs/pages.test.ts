@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { allPages, checkout, codeSpansOf, type Page, pageAt, withoutFences } from '../../support/pages.ts'
+import { allPages, checkout, codeSpansOf, type Page, pageAt, withoutFences } from '../../support/docs/pages.ts'
 
 /* Every page: its links lead somewhere, and somebody who begins at the map finds it. */
 

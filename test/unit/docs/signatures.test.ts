@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { buffer, text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { systemClock } from '../../../src/adapters/clock.ts'
@@ -14,61 +13,25 @@ import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { callsOf } from '../../../src/core/delivery/request.ts'
 import type { CallResult } from '../../../src/core/ports.ts'
 import { durationMs, Secret } from '../../../src/core/units.ts'
-import { goldenPayloads, goldenSecret } from '../../support/golden.ts'
-import { blocksOf, checkout, pageAt } from '../../support/pages.ts'
+import { goldenPayloads, goldenSecret } from '../../support/dispatcher/golden-payloads.ts'
+import { blocksOf, pageAt } from '../../support/docs/pages.ts'
+import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'
 
 /* docs/how-to/verify-a-signature.md: every example runs, in its own language, against requests that the service's own code has sent. */
 
 const page = pageAt('docs/how-to/verify-a-signature.md')
 const examples = blocksOf(page).filter(({ language }) => language !== '')
-const [nodeFunction, nodeReceiver, python, go, java, perl, shell, ...others] = examples.map(each => each.text) as [
-  string,
+const [Node, nodeReceiver, Python, Go, Java, Perl, Shell, ...others] = examples.map(each => each.text) as [
+  ...[string, string, string, string, string, string, string],
   ...string[],
 ]
-const fixture = (name: string): string => join(checkout, 'test/fixtures/signatures', name)
-
-interface Language {
-  readonly name: string
-  /** What the page shows, as files that the program needs. */
-  readonly files: Readonly<Record<string, string | undefined>>
-  readonly program: string
-  readonly command: readonly [string, ...string[]]
-}
-
-/** A single Java program: the launcher runs the first class, and imports come before all classes. */
-async function javaProgram(): Promise<string> {
-  const imports = /^import .*;\n/gm
-  const verify = await readFile(fixture('Verify.java'), 'utf8')
-  const parts = [java ?? '', verify]
-  const hoisted = parts.flatMap(part => [...part.matchAll(imports)].map(([line]) => line))
-  return [...new Set(hoisted), ...[verify, java ?? ''].map(part => part.replaceAll(imports, ''))].join('')
-}
-
-const languages: readonly Language[] = [
-  {
-    name: 'Node',
-    files: { 'is-genuine.mjs': nodeFunction },
-    program: 'verify.mjs',
-    command: [process.execPath, 'verify.mjs'],
-  },
-  { name: 'Python', files: { 'is_genuine.py': python }, program: 'verify.py', command: ['python3', 'verify.py'] },
-  {
-    name: 'Go',
-    files: { 'signature.go': `package main\n\n${go}` },
-    program: 'verify.go',
-    command: ['go', 'run', 'verify.go', 'signature.go'],
-  },
-  { name: 'Java', files: {}, program: 'Verify.java', command: ['java', 'Verify.java'] },
-  { name: 'Perl', files: { 'is_genuine.pl': `${perl}1;\n` }, program: 'verify.pl', command: ['perl', 'verify.pl'] },
-  { name: 'Shell', files: { 'is-genuine.sh': shell }, program: 'verify.sh', command: ['sh', 'verify.sh'] },
-]
+const { folder, languages, check } = await installExamples(page.path, 'verify', { Node, Python, Go, Java, Perl, Shell })
 
 interface Sent {
   readonly body: Buffer
   readonly signature: string
 }
 
-let folder: string
 let sent: readonly Sent[]
 const other = 'another-secret'
 const rotated = new Secret('new s3cret')
@@ -111,36 +74,12 @@ async function record(): Promise<readonly Sent[]> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hookline-signatures-'))
   sent = await record()
-  for (const { files, program } of languages) {
-    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content ?? '')
-    await copyFile(fixture(program), join(folder, program))
-  }
-  await writeFile(join(folder, 'Verify.java'), await javaProgram())
 })
-afterAll(() => rm(folder, { recursive: true }))
 
-/** Runs a program with these lines on its stdin; a language that is not installed fails by its name. */
-async function run([command, ...words]: readonly [string, ...string[]], input: string): Promise<string[]> {
-  const env = { ...process.env, GOTOOLCHAIN: 'local', GO111MODULE: 'on' }
-  const child = spawn(command, words, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] })
-  const failed = once(child, 'error').then(() => {
-    throw new Error(`${command} is not installed: an example of ${page.path} cannot be run`)
-  })
-  child.stdin.on('error', () => undefined).end(input)
-  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  const [out, err, [code]] = await Promise.race([ended, failed])
-  if (code !== 0) throw new Error(`${command} ${words.join(' ')} ended with ${code}\n${err}`)
-  return out.trimEnd().split('\n')
-}
-
-interface Case {
-  readonly what: string
-  readonly body: Buffer
+interface Case extends AnyCase {
   readonly signature: string
   readonly secrets: readonly string[]
-  readonly genuine: boolean
 }
 
 function cases(): readonly Case[] {
@@ -180,20 +119,8 @@ it('the page has the examples that are run here, and no others', () => {
 })
 
 describe.each(languages)('$name', ({ command }) => {
-  it('tells genuine requests from all others', async () => {
-    const all = cases()
-    const lines = await Promise.all(
-      all.map(async ({ body, signature, secrets }, index) => {
-        const file = `body-${index}`
-        await writeFile(join(folder, file), body)
-        return [file, signature, ...secrets].join('\t')
-      }),
-    )
-    const answers = await run(command, `${lines.join('\n')}\n`)
-    expect(all.map(({ what }, index) => `${what}: ${answers[index]}`)).toEqual(
-      all.map(({ what, genuine }) => `${what}: ${genuine}`),
-    )
-  })
+  it('tells genuine requests from all others', () =>
+    check(command, cases(), ({ signature, secrets }) => [signature, ...secrets]))
 })
 
 describe('the whole receiver', () => {
@@ -204,7 +131,7 @@ describe('the whole receiver', () => {
   })
 
   it('takes what is genuine once, answers duplicates with success, and refuses the rest', async () => {
-    await writeFile(join(folder, 'receiver.mjs'), nodeReceiver ?? '')
+    await writeFile(join(folder, 'receiver.mjs'), nodeReceiver)
     const port = await freePorts(1)
     const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: goldenSecret.reveal() }
     receiver = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })

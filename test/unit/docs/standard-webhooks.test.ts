@@ -1,62 +1,26 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { callsOf } from '../../../src/core/delivery/request.ts'
 import { epochMs, Secret } from '../../../src/core/units.ts'
-import { defaultPayload, destinationOf, webhookOf } from '../../support/deliveries.ts'
-import { goldenPayloads } from '../../support/golden.ts'
-import { blocksOf, checkout, pageAt } from '../../support/pages.ts'
+import { defaultPayload, destinationOf, webhookOf } from '../../support/dispatcher/deliveries.ts'
+import { goldenPayloads } from '../../support/dispatcher/golden-payloads.ts'
+import { blocksOf, pageAt } from '../../support/docs/pages.ts'
+import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'
 
 /* docs/how-to/verify-standard-webhooks.md: every receiver runs, in its own language, against requests that the service's own code has made. */
 
 const page = pageAt('docs/how-to/verify-standard-webhooks.md')
 const examples = blocksOf(page).filter(({ language }) => language !== '' && language !== 'yaml')
-const [nodeFunction, nodeReceiver, python, go, java, perl, ...others] = examples.map(each => each.text) as [
-  string,
+const [Node, nodeReceiver, Python, Go, Java, Perl, ...others] = examples.map(each => each.text) as [
+  ...[string, string, string, string, string, string],
   ...string[],
 ]
-const fixture = (name: string): string => join(checkout, 'test/fixtures/signatures', name)
-
-interface Language {
-  readonly name: string
-  readonly files: Readonly<Record<string, string | undefined>>
-  readonly program: string
-  readonly command: readonly [string, ...string[]]
-}
-
-const languages: readonly Language[] = [
-  {
-    name: 'Node',
-    files: { 'is-genuine.mjs': nodeFunction },
-    program: 'standard.mjs',
-    command: [process.execPath, 'standard.mjs'],
-  },
-  { name: 'Python', files: { 'is_genuine.py': python }, program: 'standard.py', command: ['python3', 'standard.py'] },
-  {
-    name: 'Go',
-    files: { 'signature.go': `package main\n\n${go}` },
-    program: 'standard.go',
-    command: ['go', 'run', 'standard.go', 'signature.go'],
-  },
-  { name: 'Java', files: {}, program: 'Standard.java', command: ['java', 'Standard.java'] },
-  { name: 'Perl', files: { 'is_genuine.pl': `${perl}1;\n` }, program: 'standard.pl', command: ['perl', 'standard.pl'] },
-]
-
-/** A single Java program: the launcher runs the first class, and imports come before all classes. */
-async function javaProgram(): Promise<string> {
-  const imports = /^import .*;\n/gm
-  const parts = [await readFile(fixture('Standard.java'), 'utf8'), java ?? '']
-  const hoisted = parts.flatMap(part => [...part.matchAll(imports)].map(([line]) => line))
-  const statics = (line: string): number => (line.startsWith('import static') ? 0 : 1)
-  const ordered = [...new Set(hoisted)].sort((a, b) => statics(a) - statics(b))
-  return [...ordered, ...parts.map(part => part.replaceAll(imports, ''))].join('')
-}
+const { folder, languages, check } = await installExamples(page.path, 'standard', { Node, Python, Go, Java, Perl })
 
 const now = 1_773_000_000
 const plain = 'golden-secret-ü'
@@ -84,11 +48,9 @@ function requestOf(text: string, secrets: readonly string[], id = 'm-1', at = no
   }
 }
 
-interface Case extends Request {
-  readonly what: string
+interface Case extends Request, AnyCase {
   readonly now: number
   readonly secrets: readonly string[]
-  readonly genuine: boolean
 }
 
 function cases(): readonly Case[] {
@@ -121,51 +83,25 @@ function cases(): readonly Case[] {
   ]
 }
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hookline-standard-'))
-  for (const { files, program } of languages) {
-    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content ?? '')
-    await copyFile(fixture(program), join(folder, program))
-  }
-  await writeFile(join(folder, 'Standard.java'), await javaProgram())
-})
-afterAll(() => rm(folder, { recursive: true }))
-
-async function run([command, ...words]: readonly [string, ...string[]], input: string): Promise<string[]> {
-  const env = { ...process.env, GOTOOLCHAIN: 'local', GO111MODULE: 'on' }
-  const child = spawn(command, words, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] })
-  const failed = once(child, 'error').then(() => {
-    throw new Error(`${command} is not installed: an example of ${page.path} cannot be run`)
-  })
-  child.stdin.on('error', () => undefined).end(input)
-  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  const [out, err, [code]] = await Promise.race([ended, failed])
-  if (code !== 0) throw new Error(`${command} ${words.join(' ')} ended with ${code}\n${err}`)
-  return out.trimEnd().split('\n')
-}
-
 it('the page has the examples that are run here, and no others', () => expect(others).toEqual([]))
 
 describe.each(languages)('$name', ({ command }) => {
-  it('takes genuine requests, and refuses changed ids, other times and what is sent again later', async () => {
-    const all = cases()
-    const lines = await Promise.all(
-      all.map(async ({ body, id, timestamp, signature, now: at, secrets }, index) => {
-        const file = `body-${index}`
-        await writeFile(join(folder, file), body)
-        return [file, id, timestamp, signature, at, ...secrets].join('\t')
-      }),
-    )
-    const answers = await run(command, `${lines.join('\n')}\n`)
-    expect(all.map(({ what }, index) => `${what}: ${answers[index]}`)).toEqual(
-      all.map(({ what, genuine }) => `${what}: ${genuine}`),
-    )
-  }, 60_000)
+  it(
+    'takes genuine requests, and refuses changed ids, other times and what is sent again later',
+    () =>
+      check(command, cases(), ({ id, timestamp, signature, now: at, secrets }) => [
+        id,
+        timestamp,
+        signature,
+        at,
+        ...secrets,
+      ]),
+    60_000,
+  )
 })
 
 it('the whole receiver acts once on a request that is repeated, and refuses it with a changed id', async () => {
-  await writeFile(join(folder, 'receiver.mjs'), nodeReceiver ?? '')
+  await writeFile(join(folder, 'receiver.mjs'), nodeReceiver)
   const port = await freePorts(1)
   const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: plain }
   const receiver = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -3,7 +3,7 @@ import type { LogProducer, OnAck } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/units.ts'
 import { createBrokerTime } from '../../../src/services/broker-time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { RecordingLogger } from '../../support/recording-logger.ts'
+import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 
 /** A broker that answers each record, with its time or without it, or not at all. */
 function setUp(answers: 'time' | 'no time' | 'nothing') {

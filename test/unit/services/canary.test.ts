@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CallResult } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/units.ts'
-import { answered, DispatcherHarness, destination, ok } from '../../support/dispatcher-harness.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../support/dispatcher/harness.ts'
 
 const second = 1_000
 

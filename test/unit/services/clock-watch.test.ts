@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { createClockWatch } from '../../../src/services/clock-watch.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { RecordingLogger } from '../../support/recording-logger.ts'
+import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 
 const hour = 3_600_000
 const turns = () => new Promise<void>(setImmediate)

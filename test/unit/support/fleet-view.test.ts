@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { doneAheadText } from '../../../src/core/delivery/done-ahead.ts'
-import type { Findings } from '../../chaos/verdict.ts'
-import type { Seen } from '../../support/deliveries-seen.ts'
+import type { CommittedPosition } from '../../support/kafka/admin.ts'
 import {
   findingsOf,
   idAt,
@@ -11,8 +10,9 @@ import {
   patience,
   progressFaults,
   suffered,
-} from '../../support/fleet-view.ts'
-import type { CommittedPosition } from '../../support/kafka-admin.ts'
+} from '../../support/process/fleet-view.ts'
+import type { Seen } from '../../support/webhook/recorded-deliveries.ts'
+import type { Findings } from '../../tools/chaos/verdict.ts'
 
 const at = (offset: number, ...ahead: readonly number[]): CommittedPosition => ({
   offset,
@@ -42,10 +42,10 @@ describe('from one look at the commits to the next', () => {
     ['nothing committed at all', [], [at(-1)], []],
     ['forward, with what was done ahead', [at(-1), at(-1)], [at(4, 5), at(1)], []],
     ['forward over what was ahead before', [at(2, 3, 5)], [at(4, 5)], []],
-    ['back', [at(2)], [at(1)], ['0-12 was committed as done and is not any more']],
-    ['to nothing', [at(1)], [at(-1)], ['0-0 was committed as done and is not any more']],
+    ['back', [at(2)], [at(1)], ['0-12 was committed as done and is no longer']],
+    ['to nothing', [at(1)], [at(-1)], ['0-0 was committed as done and is no longer']],
     ['back, but done ahead', [at(2)], [at(1, 1)], []],
-    ['the same, without what was ahead', [at(2, 3)], [at(2)], ['0-36 was committed as done and is not any more']],
+    ['the same, without what was ahead', [at(2, 3)], [at(2)], ['0-36 was committed as done and is no longer']],
     ['into what nobody has delivered', [at(4)], [at(6)], ['0-48 is committed as done and was not delivered']],
     ['ahead of what nobody has delivered', [at(4)], [at(4, 6)], ['0-72 is committed as done and was not delivered']],
     ['of another partition', [at(1), at(1)], [at(1), at(2)], ['1-13 is committed as done and was not delivered']],

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
+import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
 
 const closing = closingAfterEach()
 

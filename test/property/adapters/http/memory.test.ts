@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import fc from 'fast-check'
 import { ByteStore, createReservation } from '../../../../src/adapters/http/memory.ts'
-import { ScriptedTrackingApi } from '../../../support/scripted-tracking-api.ts'
+import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
 
 const pieces = fc.array(fc.uint8Array({ maxLength: 40_000 }), { maxLength: 8 })
 const bytesOf = (list: readonly Uint8Array[]): Buffer => Buffer.concat(list.map(piece => Buffer.from(piece)))

@@ -2,10 +2,10 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { durationMs } from '../../../../src/core/units.ts'
-import { expectHealthy, startCollector } from '../../../support/collector-cases.ts'
-import { basic, chunk, post, request } from '../../../support/http-bytes.ts'
-import { ScriptedTrackingApi } from '../../../support/scripted-tracking-api.ts'
-import { connect } from '../../../support/wire.ts'
+import { expectHealthy, startCollector } from '../../../support/collector/cases.ts'
+import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
+import { basic, chunk, post, request } from '../../../support/network/http-bytes.ts'
+import { connect } from '../../../support/network/wire.ts'
 
 const api = new ScriptedTrackingApi()
 let collector: Awaited<ReturnType<typeof startCollector>>

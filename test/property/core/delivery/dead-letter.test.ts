@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { StandingRecords } from '../../../../src/core/delivery/dead-letter.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import { recordOf } from '../../../support/deliveries.ts'
+import { recordOf } from '../../../support/dispatcher/deliveries.ts'
 
 /** Few keys and partitions, so that they meet; offsets with gaps, as compaction leaves them. */
 const logs = fc

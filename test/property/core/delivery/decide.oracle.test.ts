@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type Attempt, decide } from '../../../../src/core/delivery/decide.ts'
 import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
 import { durationMs, epochMs } from '../../../../src/core/units.ts'
-import { carriedOf, defaultPolicy, start, summary, webhookOf } from '../../../support/deliveries.ts'
+import { carriedOf, defaultPolicy, start, summary, webhookOf } from '../../../support/dispatcher/deliveries.ts'
 
 const outcome = fc.constantFrom<Outcome>('delivered', ...retryableOutcomes, ...refusedOutcomes)
 const call = fc.record({ outcome, seconds: fc.option(fc.nat(8_000), { freq: 2, nil: undefined }) })

@@ -16,7 +16,14 @@ import {
 import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
 import { type RetryPolicy, refuseSchedule } from '../../../../src/core/delivery/schedule.ts'
 import { type DurationMs, durationMs, epochMs } from '../../../../src/core/units.ts'
-import { destinationOf, duration, policyOf, recordOf, start, webhookOf } from '../../../support/deliveries.ts'
+import {
+  destinationOf,
+  duration,
+  policyOf,
+  recordOf,
+  start,
+  webhookOf,
+} from '../../../support/dispatcher/deliveries.ts'
 
 const isOneOf = (set: readonly string[], outcome: string): boolean => set.includes(outcome)
 

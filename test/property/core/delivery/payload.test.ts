@@ -8,7 +8,7 @@ import { callTypes, type Message } from '../../../../src/core/message/message.ts
 import { normalise } from '../../../../src/core/message/normalise.ts'
 import type { PayloadSettings } from '../../../../src/core/settings.ts'
 import { Secret } from '../../../../src/core/units.ts'
-import { start } from '../../../support/deliveries.ts'
+import { start } from '../../../support/dispatcher/deliveries.ts'
 
 /** Also lone surrogates, control characters and line separators. */
 const text = fc.oneof(

@@ -6,7 +6,7 @@ import { parseJson } from '../../../../src/core/message/json.ts'
 import { type Message, rejectionCodes } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
 import { refusalStatus } from '../../../../src/core/tracking-api.ts'
-import { normaliseAll, receivedAt } from '../../../support/batches.ts'
+import { normaliseAll, receivedAt } from '../../../support/collector/batches.ts'
 import { jsonText } from './json-text.ts'
 
 const newId = (): string => 'new'

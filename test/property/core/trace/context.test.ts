@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { formatTraceparent, parseTraceparent, traceContextIn } from '../../../../src/core/trace/context.ts'
-import { DispatcherHarness, destination } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
-import { RecordedSpans } from '../../../support/recorded-spans.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
+import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 
 const hex = (length: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length })

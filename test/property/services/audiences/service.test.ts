@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { AudiencesHarness, type Fate } from '../../../support/audiences-harness.ts'
-import { ended, observed } from '../../../support/partition-harness.ts'
+import { AudiencesHarness, type Fate } from '../../../support/audience/harness.ts'
+import { ended, observed } from '../../../support/audience/partition-harness.ts'
 
 const users = ['ann', 'bob', 'cem', 'dee', 'eve']
 

@@ -8,7 +8,7 @@ import type { Event } from '../../../../src/core/message/event.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'
 import { durationMs, type JsonText } from '../../../../src/core/units.ts'
-import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000
 /** Short, so that all ends are soon reached. */

@@ -4,8 +4,8 @@ import type { Event } from '../../../../src/core/message/event.ts'
 import type { CallResult } from '../../../../src/core/ports.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
-import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 /* Every record that is consumed ends in exactly one result for each destination, and every metric that counts ends agrees. */
 

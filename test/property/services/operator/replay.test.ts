@@ -5,8 +5,8 @@ import { type DeadLetterFilter, matches, parseDeadLetter } from '../../../../src
 import { originalOf } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { firstStood, takenBack } from '../../../../src/core/delivery/replay.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/replays.ts'
-import { killedAfter } from '../../../support/topic-shelf.ts'
+import { killedAfter } from '../../../support/kafka/memory-topics.ts'
+import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
 
 const isEvent = (key: string): boolean => key.startsWith('-/')
 
@@ -17,9 +17,9 @@ function keyOf(copy: LogRecord): string {
   return `${carried?.destination ?? '-'}/${topic}/${partition}/${offset}/${timestamp}/${(carried?.round ?? 1) - 1}`
 }
 
-const copiesIn = ({ shelf }: ReplayHarness): readonly LogRecord[] => [
-  ...shelf.records(firstTier),
-  ...shelf.records(topics.events),
+const copiesIn = ({ memoryTopics }: ReplayHarness): readonly LogRecord[] => [
+  ...memoryTopics.records(firstTier),
+  ...memoryTopics.records(topics.events),
 ]
 
 /** How often each key was copied. */
@@ -54,7 +54,7 @@ function harnessOf(
   for (const { n, destination, round, isTakenBack } of history) {
     const deadLetter = destination === undefined ? refusedEvent(n) : givenUp(n, destination, { round })
     harness.giveUp(deadLetter)
-    const partition = harness.shelf.partitionOf(deadLetter.key)
+    const partition = harness.memoryTopics.partitionOf(deadLetter.key)
     if (isTakenBack) harness.giveUp({ ...deadLetter, value: null, headers: {}, partition })
   }
   return harness
@@ -123,7 +123,7 @@ it.each([0, 1, 2, 3, 4, 5, 6])(
     const repeated = [...copyCounts(harness).values()].filter(count => count > 1)
     expect(repeated).toEqual(writes % 2 === 1 ? [2] : [])
     expect(harness.standing).toEqual([])
-    expect(harness.shelf.records(topics.deadLetter).filter(({ value }) => value === null)).toHaveLength(3)
+    expect(harness.memoryTopics.records(topics.deadLetter).filter(({ value }) => value === null)).toHaveLength(3)
     const ids = copiesIn(harness).map(copy => copy.headers['message-id'] ?? copy.headers['replay-of'])
     expect(new Set(ids).size).toBe(3)
   },

@@ -4,9 +4,9 @@ import type { LogRecord } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { createPartitions } from '../../../../src/services/partitions/partitions.ts'
 import type { Shard } from '../../../../src/services/partitions/shard.ts'
-import { recordOf } from '../../../support/deliveries.ts'
+import { recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { type Fetch, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { type Fetch, OnePartition, partition } from '../../../support/one-partition.ts'
 import { type Kind, ShardOracle } from './shard-oracle.ts'
 
 const maxInFlight = 1
@@ -68,7 +68,7 @@ class Both {
   readonly #clock = new ManualClock()
   readonly #kinds = new Map<number, Kind>()
   readonly #oracle: ShardOracle
-  readonly #consumer: OnePartition
+  readonly #consumer: ScriptedConsumer
   readonly #partitions: ReturnType<typeof createPartitions>
   readonly #open = new Map<number, { record: LogRecord; shard: Shard }>()
   /** Of assignments before, not done when they ended. */
@@ -89,7 +89,7 @@ class Both {
       return recordOf({ ...partition, offset, timestamp: epochMs(timestamp), key: null, value })
     })
     const end = offset + 1 + tail
-    this.#consumer = new OnePartition(records, end)
+    this.#consumer = new ScriptedConsumer(records, end)
     const dueAt = delayMs === undefined ? undefined : (of: LogRecord) => epochMs(of.timestamp + delayMs)
     this.#partitions = createPartitions({
       ...{ consumer: this.#consumer, clock: this.#clock, maxInFlight, dueAt },

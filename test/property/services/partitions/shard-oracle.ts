@@ -1,7 +1,7 @@
 import { backlogLimits, dueSoonMs } from '../../../../src/core/delivery/backlog.ts'
 import { parseCommit } from '../../../../src/core/delivery/commit-state.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import type { Fetch } from '../../../support/one-partition.ts'
+import type { Fetch } from '../../../support/kafka/scripted-consumer.ts'
 
 /** What becomes of a record as soon as it is taken up. */
 export type Kind = 'waits' | 'done at once' | 'needs a schema'

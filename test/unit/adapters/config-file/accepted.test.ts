@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file.ts'
 import type { Settings } from '../../../../src/core/settings.ts'
 import { Secret } from '../../../../src/core/units.ts'
-import { type CertificateAuthority, createAuthority, type Leaf } from '../../../support/certificates.ts'
-import { configFolder } from '../../../support/config-folder.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { type CertificateAuthority, createAuthority, type Leaf } from '../../../support/network/certificates.ts'
 
 let folder: string
 let authority: CertificateAuthority

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file.ts'
 import type { Destination } from '../../../../src/core/settings.ts'
 import { revealed } from '../../../../src/core/units.ts'
-import { configFolder } from '../../../support/config-folder.ts'
+import { configFolder } from '../../../support/config/folder.ts'
 
 const main = (from: string): string => `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file.ts'
 import { revealed } from '../../../../src/core/units.ts'
-import { configFolder } from '../../../support/config-folder.ts'
+import { configFolder } from '../../../support/config/folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }

@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file.ts'
-import { createAuthority, selfSigned } from '../../../support/certificates.ts'
-import { type ConfigCase, configCases } from '../../../support/config-cases.ts'
-import { configFolder } from '../../../support/config-folder.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { type ConfigCase, configCases } from '../../../support/config/refused-cases.ts'
+import { createAuthority, selfSigned } from '../../../support/network/certificates.ts'
 
 const env = { N: '12', WORD: 'word', EMPTY: '', SECRET: 's3cret', LIST: 'a:1,b' }
 let folder: string

@@ -8,10 +8,10 @@ import { type ServiceName, serviceNames } from '../../../../src/core/services.ts
 import { warningsOf } from '../../../../src/core/settings/warnings.ts'
 import type { Settings } from '../../../../src/core/settings.ts'
 import { epochMs } from '../../../../src/core/units.ts'
-import { createAuthority } from '../../../support/certificates.ts'
-import { configFolder } from '../../../support/config-folder.ts'
-import { countingMetrics } from '../../../support/counting-metrics.ts'
+import { configFolder } from '../../../support/config/folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { createAuthority } from '../../../support/network/certificates.ts'
+import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
 
 const config = `
 kafka: { brokers: [a:9092], tls: {}, sasl: { mechanism: plain, username: u, passwordFile: all/password } }

@@ -6,9 +6,9 @@ import { type ConfigWatch, watchConfigFile } from '../../../../src/adapters/conf
 import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file.ts'
 import type { Settings } from '../../../../src/core/settings.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { createAuthority } from '../../../support/certificates.ts'
-import { configFolder } from '../../../support/config-folder.ts'
+import { configFolder } from '../../../support/config/folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { createAuthority } from '../../../support/network/certificates.ts'
 
 const config = (changes: { source?: string; clientId?: string; extra?: string } = {}): string => `
 kafka: { brokers: [a:9092], clientId: ${changes.clientId ?? 'hookline'} }

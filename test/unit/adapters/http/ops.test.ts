@@ -5,7 +5,7 @@ import { createMetrics } from '../../../../src/adapters/metrics.ts'
 import type { Check, Health } from '../../../../src/core/health.ts'
 import { metricSpecs } from '../../../../src/core/metrics.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { connect } from '../../../support/wire.ts'
+import { connect } from '../../../support/network/wire.ts'
 
 let server: OpsServer | undefined
 afterEach(async () => {

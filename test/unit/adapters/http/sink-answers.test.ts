@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { SinkAnswer, SinkOptions } from '../../../../src/adapters/http/sink.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { type Answer, startSink } from '../../../support/sink.ts'
+import { type Answer, startSink } from '../../../support/webhook/sink.ts'
 
 describe('answers', () => {
   const first = { 'X-Message-Id': 'm-1' }

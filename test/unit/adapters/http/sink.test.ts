@@ -6,7 +6,7 @@ import { createSink, maxBodyBytes, SinkFailed } from '../../../../src/adapters/h
 import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { Secret } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { startSink } from '../../../support/sink.ts'
+import { startSink } from '../../../support/webhook/sink.ts'
 
 const secrets = (...texts: string[]) => texts.map(text => new Secret(text))
 const hmac = (secret: string, text: string): string => createHmac('sha1', secret).update(text).digest('hex')

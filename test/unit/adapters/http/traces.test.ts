@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { refusal, type TrackingAnswer } from '../../../../src/core/tracking-api.ts'
-import { startCollector } from '../../../support/collector-cases.ts'
-import { RecordedSpans } from '../../../support/recorded-spans.ts'
-import { RecordingLogger } from '../../../support/recording-logger.ts'
-import { operatorKey, ScriptedOperatorApi } from '../../../support/scripted-operator-api.ts'
-import { ScriptedTrackingApi } from '../../../support/scripted-tracking-api.ts'
-import { traceparent } from '../../../support/traceparent.ts'
+import { startCollector } from '../../../support/collector/cases.ts'
+import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
+import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
+import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
+import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const open: (() => Promise<void>)[] = []
 afterEach(async () => {

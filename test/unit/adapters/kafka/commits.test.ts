@@ -5,7 +5,7 @@ import { type Committed, Partitions } from '../../../../src/adapters/kafka/parti
 import type { Position } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { silent } from '../../../support/silent-logger.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 const at = (offset: number, metadata = '', partition = 0): Position => ({ topic: 'topic', partition, offset, metadata })
 

@@ -5,7 +5,7 @@ import { Partitions } from '../../../../src/adapters/kafka/partitions.ts'
 import type { RecordBatch } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { silent } from '../../../support/silent-logger.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 /** Lets everything that is due happen. */
 export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))

@@ -3,7 +3,7 @@ import type { ConsumerGroup } from '../../../../src/adapters/kafka/internals.ts'
 import { Lease } from '../../../../src/adapters/kafka/lease.ts'
 import { Outlasting } from '../../../../src/adapters/kafka/outlasting.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { silent } from '../../../support/silent-logger.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
 import { settle } from './one-member.ts'
 
 const error = (name: string, more: object = {}): Error => Object.assign(new Error(name), { name, ...more })

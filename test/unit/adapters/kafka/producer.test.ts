@@ -4,7 +4,7 @@ import type { KafkaClient } from '../../../../src/adapters/kafka/client.ts'
 import { createProducer } from '../../../../src/adapters/kafka/producer.ts'
 import type { LogProducer } from '../../../../src/core/ports.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { silent } from '../../../support/silent-logger.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 type Send = (request: ProducerRecord) => Promise<Partial<RecordMetadata>[]>
 

@@ -3,7 +3,7 @@ import type { KafkaClient } from '../../../../src/adapters/kafka/client.ts'
 import { KafkaError } from '../../../../src/adapters/kafka/errors.ts'
 import { createReader } from '../../../../src/adapters/kafka/reader.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { silent } from '../../../support/silent-logger.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 const topic = 'events'
 const election = Object.assign(new Error('an election'), { type: 'LEADER_NOT_AVAILABLE', retriable: true })

@@ -4,7 +4,7 @@ import { createConsumer } from '../../../../src/adapters/kafka/consumer.ts'
 import type { LogConsumer } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { silent } from '../../../support/silent-logger.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
 import { settle } from './one-member.ts'
 
 let started: LogConsumer | undefined

@@ -3,7 +3,7 @@ import { openMetricsOf } from '../../../../src/adapters/metrics/open-metrics.ts'
 import { createMetrics } from '../../../../src/adapters/metrics.ts'
 import { type LabelSet, seriesBudget } from '../../../../src/core/metrics/spec.ts'
 import { type Metrics, metricSpecs, type TracedHistogram } from '../../../../src/core/metrics.ts'
-import { contractMetrics } from '../../../support/metrics-contract.ts'
+import { contractMetrics } from '../../../support/prometheus/metrics-contract.ts'
 
 const traceId = 'a'.repeat(32)
 const other = 'b'.repeat(32)

@@ -6,7 +6,7 @@ import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
 import type { CallResult, Clock } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { answer, answering, type Peer, type Script, startReceiver } from '../../../support/scripted-receiver.ts'
+import { answer, answering, type Peer, type Script, startReceiver } from '../../../support/webhook/scripted-receiver.ts'
 
 const network = { allow: ['127.0.0.1'], ports: undefined, ca: undefined }
 const resolve = () => Promise.reject(new Error('no name here'))

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { syncId } from '../../../../src/core/audience/sync.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
-import { AudienceCommandHarness, firstId, shoppers } from '../../../support/audience-command.ts'
-import { topics } from '../../../support/operator-harness.ts'
+import { AudienceCommandHarness, firstId, shoppers } from '../../../support/audience/command.ts'
+import { topics } from '../../../support/operator/harness.ts'
 
 let harness: AudienceCommandHarness
 beforeEach(() => {

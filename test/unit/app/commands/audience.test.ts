@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { syncId } from '../../../../src/core/audience/sync.ts'
-import { AudienceCommandHarness, firstId, folder, shoppers } from '../../../support/audience-command.ts'
-import { topics } from '../../../support/operator-harness.ts'
+import { AudienceCommandHarness, firstId, folder, shoppers } from '../../../support/audience/command.ts'
+import { topics } from '../../../support/operator/harness.ts'
 
 let harness: AudienceCommandHarness
 beforeEach(() => {

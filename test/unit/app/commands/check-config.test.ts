@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { runCommand } from '../../../support/process/command-io.ts'
 
 const good = `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }

@@ -8,10 +8,10 @@ import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-reco
 import type { Event } from '../../../../src/core/message/event.ts'
 import type { EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
-import { runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
-import { carriedOf, eventOf, messageOf, recordOf } from '../../../support/deliveries.ts'
-import { eventsTopic, MemoryRegistry } from '../../../support/memory-registry.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { carriedOf, eventOf, messageOf, recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-registry.ts'
+import { runCommand } from '../../../support/process/command-io.ts'
 
 const folder = await configFolder({
   'hookline.yaml': `

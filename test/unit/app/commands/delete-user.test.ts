@@ -4,9 +4,9 @@ import { deleteUserCommand } from '../../../../src/app/commands/delete-user.ts'
 import { unsuppressUserCommand } from '../../../../src/app/commands/unsuppress-user.ts'
 import { deletionOutcomeKey, encodeDeletionOutcome } from '../../../../src/core/deletion/status.ts'
 import { mostRead } from '../../../../src/services/operator/find-deletion.ts'
-import { runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
-import { OperatorHarness, topics } from '../../../support/operator-harness.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
+import { runCommand } from '../../../support/process/command-io.ts'
 
 const folder = await configFolder({
   'hookline.yaml': `

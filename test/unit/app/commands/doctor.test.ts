@@ -7,11 +7,11 @@ import type { Finding } from '../../../../src/core/doctor/finding.ts'
 import type { ServiceName } from '../../../../src/core/services.ts'
 import { topicConfig, topicSpecs } from '../../../../src/core/topics.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { createTestIo, runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
-import { destination } from '../../../support/dispatcher-harness.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { smallConfiguration } from '../../../support/config/small-configuration.ts'
+import { destination } from '../../../support/dispatcher/harness.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { smallConfiguration } from '../../../support/small-configuration.ts'
+import { createTestIo, runCommand } from '../../../support/process/command-io.ts'
 
 const never = new Promise<never>(() => {})
 const file = `${await configFolder({ 'hookline.yaml': smallConfiguration() })}/hookline.yaml`

@@ -6,10 +6,10 @@ import type { CommandIo } from '../../../../src/app/command.ts'
 import { previewCommand } from '../../../../src/app/commands/preview.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { createTestIo, runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
+import { configFolder } from '../../../support/config/folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { startSink } from '../../../support/sink.ts'
+import { createTestIo, runCommand } from '../../../support/process/command-io.ts'
+import { startSink } from '../../../support/webhook/sink.ts'
 
 const base = 'kafka: { brokers: ["127.0.0.1:1"] }\nregistry: { url: "http://127.0.0.1:1" }\n'
 const two = `${base}

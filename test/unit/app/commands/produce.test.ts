@@ -4,11 +4,11 @@ import { produceCommand } from '../../../../src/app/commands/produce.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import { callTypes } from '../../../../src/core/message/message.ts'
 import type { LogProducer, OutgoingRecord } from '../../../../src/core/ports.ts'
-import { runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { smallConfiguration } from '../../../support/config/small-configuration.ts'
+import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-registry.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { eventsTopic, MemoryRegistry } from '../../../support/memory-registry.ts'
-import { smallConfiguration } from '../../../support/small-configuration.ts'
+import { runCommand } from '../../../support/process/command-io.ts'
 
 const folder = await configFolder({
   'hookline.yaml': smallConfiguration({ prefix: 'hookline' }),

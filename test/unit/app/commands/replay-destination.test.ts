@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { runReplay as run } from '../../../support/replay-command.ts'
-import { deliveryOf, givenUp } from '../../../support/replays.ts'
+import { runReplay as run } from '../../../support/operator/replay-command.ts'
+import { deliveryOf, givenUp } from '../../../support/operator/replays.ts'
 
 const some = [givenUp(1), givenUp(2), givenUp(3, 'gone'), givenUp(4, 'off')]
 

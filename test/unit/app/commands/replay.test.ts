@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { KafkaError } from '../../../../src/adapters/kafka/errors.ts'
-import { runReplay as run } from '../../../support/replay-command.ts'
-import { firstTier, givenUp, refusedEvent, topics } from '../../../support/replays.ts'
+import { runReplay as run } from '../../../support/operator/replay-command.ts'
+import { firstTier, givenUp, refusedEvent, topics } from '../../../support/operator/replays.ts'
 
 const some = [givenUp(1), givenUp(2), givenUp(3, 'gone'), givenUp(4, 'off'), refusedEvent(5)]
 
@@ -195,7 +195,7 @@ describe('when it does not come to its end', () => {
 
 it('takes the window from the configuration', async () => {
   const { harness } = await run([givenUp(1)], ['--destination', 'crm'])
-  const [parked] = harness.shelf.records(firstTier)
+  const [parked] = harness.memoryTopics.records(firstTier)
   const { 'started-at': startedAt, deadline } = parked?.headers ?? {}
   expect(Number(deadline) - Number(startedAt)).toBe(4 * 3_600_000)
 })

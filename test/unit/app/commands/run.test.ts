@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { runCommand } from '../../../support/command-io.ts'
+import { runCommand } from '../../../support/process/command-io.ts'
 
 describe('hookline run --services', () => {
   it.each([

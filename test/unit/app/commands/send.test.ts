@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { sendCommand } from '../../../../src/app/commands/send.ts'
 import { closingAfterEach } from '../../../support/cleanup.ts'
-import { createTestIo, runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
-import { answer, answering, type Script, startReceiver } from '../../../support/scripted-receiver.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { createTestIo, runCommand } from '../../../support/process/command-io.ts'
+import { answer, answering, type Script, startReceiver } from '../../../support/webhook/scripted-receiver.ts'
 
 const closing = closingAfterEach()
 const base = 'kafka: { brokers: ["127.0.0.1:1"] }\nregistry: { url: "http://127.0.0.1:1" }\n'

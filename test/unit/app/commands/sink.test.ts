@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { runProgram } from '../../../../src/app/program.ts'
 import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { Secret } from '../../../../src/core/units.ts'
-import { createAuthority } from '../../../support/certificates.ts'
-import { createTestIo, runCommand } from '../../../support/command-io.ts'
+import { createAuthority } from '../../../support/network/certificates.ts'
+import { createTestIo, runCommand } from '../../../support/process/command-io.ts'
 
 let folder: string
 beforeAll(async () => {

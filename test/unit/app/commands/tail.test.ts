@@ -4,9 +4,9 @@ import { tailCommand } from '../../../../src/app/commands/tail.ts'
 import { type AttemptFacts, encodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
 import type { LogRecord, TopicFollowerHandlers } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
-import { runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
-import { smallConfiguration } from '../../../support/small-configuration.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { smallConfiguration } from '../../../support/config/small-configuration.ts'
+import { runCommand } from '../../../support/process/command-io.ts'
 
 const on = smallConfiguration().replace('schedule: [10s]', 'schedule: [10s], attemptsTopic: true')
 const folder = await configFolder({ 'on.yaml': on, 'off.yaml': smallConfiguration() })

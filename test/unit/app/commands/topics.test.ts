@@ -3,9 +3,9 @@ import { topicsCommand } from '../../../../src/app/commands/topics.ts'
 import type { TopicAdmin, TopicDescription } from '../../../../src/core/ports.ts'
 import { topicConfig, topicSpecs } from '../../../../src/core/topics.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { runCommand } from '../../../support/command-io.ts'
-import { configFolder } from '../../../support/config-folder.ts'
-import { smallConfiguration } from '../../../support/small-configuration.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { smallConfiguration } from '../../../support/config/small-configuration.ts'
+import { runCommand } from '../../../support/process/command-io.ts'
 
 const folder = await configFolder({ 'hookline.yaml': smallConfiguration() })
 const specs = topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor: 3 }, [durationMs(10_000)])

@@ -2,9 +2,9 @@ import { expect, it } from '@jest/globals'
 import type { KafkaClient } from '../../../../src/adapters/kafka/client.ts'
 import { createGroupConsumer } from '../../../../src/app/compose/group-consumer.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { countingMetrics } from '../../../support/counting-metrics.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { silent } from '../../../support/silent-logger.ts'
+import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 it('what a group may lose is counted from the start, so that a first loss is seen as one', () => {
   const counts = new Map<string, number>()

@@ -3,9 +3,9 @@ import { library } from '../../../../packages/client/src/version.ts'
 import { counted, showBuild, showChecks, showConfiguration } from '../../../../src/app/compose/process-metrics.ts'
 import type { Settings } from '../../../../src/core/settings.ts'
 import { durationMs, epochMs, Secret } from '../../../../src/core/units.ts'
-import { countingMetrics } from '../../../support/counting-metrics.ts'
-import { destination } from '../../../support/dispatcher-harness.ts'
-import { silent } from '../../../support/silent-logger.ts'
+import { destination } from '../../../support/dispatcher/harness.ts'
+import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 const settings = (change: Partial<Settings> = {}): Settings =>
   ({

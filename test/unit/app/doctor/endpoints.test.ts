@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { endpointsOf } from '../../../../src/app/doctor/endpoints.ts'
 import type { Destination } from '../../../../src/core/settings.ts'
-import { destination } from '../../../support/dispatcher-harness.ts'
+import { destination } from '../../../support/dispatcher/harness.ts'
 
 const at = (id: string, urls: readonly string[], change: Partial<Destination> = {}): Destination =>
   destination(id, {

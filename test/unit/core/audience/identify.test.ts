@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { changeId, identifyOf, valueIn } from '../../../../src/core/audience/identify.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
-import { start } from '../../../support/deliveries.ts'
+import { start } from '../../../support/dispatcher/deliveries.ts'
 
 const key = { audience: 'Score', userId: 'ann', destination: 'crm' }
 const change = { version: 7, value: '1' as JsonText }

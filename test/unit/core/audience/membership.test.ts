@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { tell } from '../../../support/membership-story.ts'
+import { tell } from '../../../support/audience/membership-story.ts'
 
 /** Each story in the words of `tell`, with what happens at each of its events. */
 const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {

@@ -10,7 +10,7 @@ import {
   outcome,
   PartitionHarness,
   sync,
-} from '../../../support/partition-harness.ts'
+} from '../../../support/audience/partition-harness.ts'
 
 let harness: PartitionHarness
 beforeEach(() => {

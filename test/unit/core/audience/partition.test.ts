@@ -3,7 +3,6 @@ import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
 import { changeId } from '../../../../src/core/audience/identify.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
-import { destinationOf, start } from '../../../support/deliveries.ts'
 import {
   audience,
   directoryWith,
@@ -12,7 +11,8 @@ import {
   outcome,
   PartitionHarness,
   sync,
-} from '../../../support/partition-harness.ts'
+} from '../../../support/audience/partition-harness.ts'
+import { destinationOf, start } from '../../../support/dispatcher/deliveries.ts'
 
 let harness: PartitionHarness
 beforeEach(() => {

@@ -21,7 +21,7 @@ import {
 } from '../../../../src/core/audience/record.ts'
 import { newSyncId, syncId } from '../../../../src/core/audience/sync.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
-import { start } from '../../../support/deliveries.ts'
+import { start } from '../../../support/dispatcher/deliveries.ts'
 
 const typeOf = (name: string): avsc.Type => {
   const file = new URL(`../../../../schemas/hookline.${name}-value.avsc`, import.meta.url)

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { deletionAsked, newDeletionId } from '../../../../src/core/deletion/id.ts'
-import { start } from '../../../support/deliveries.ts'
+import { start } from '../../../support/dispatcher/deliveries.ts'
 
 it('the id of a deletion is a UUIDv7 that says when it was asked for', () => {
   const ids = Array.from({ length: 100 }, (_, index) => newDeletionId(start, `id-${index}`))

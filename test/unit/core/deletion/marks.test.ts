@@ -10,7 +10,7 @@ import {
   unsuppressed,
 } from '../../../../src/core/deletion/marks.ts'
 import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
-import { start } from '../../../support/deliveries.ts'
+import { start } from '../../../support/dispatcher/deliveries.ts'
 
 const lasts = durationMs(96 * 3_600_000)
 const hoursAfter = (hours: number): EpochMs => epochMs(start + hours * 3_600_000)

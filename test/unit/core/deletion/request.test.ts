@@ -7,7 +7,7 @@ import {
   parseDeletionRequest,
 } from '../../../../src/core/deletion/request.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
-import { destinationOf, sourceOf, start } from '../../../support/deliveries.ts'
+import { destinationOf, sourceOf, start } from '../../../support/dispatcher/deliveries.ts'
 
 const routing = createRouting({
   sources: ['web', 'app', 'tv'].map(sourceOf),

@@ -9,7 +9,7 @@ import {
   encodeDeletion,
   encodeDeletionOutcome,
 } from '../../../../src/core/deletion/status.ts'
-import { start } from '../../../support/deliveries.ts'
+import { start } from '../../../support/dispatcher/deliveries.ts'
 
 const record: DeletionRecord = {
   id: 'd-1',

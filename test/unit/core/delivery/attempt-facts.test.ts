@@ -11,7 +11,7 @@ import { firstCarried } from '../../../../src/core/delivery/carried.ts'
 import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
 import type { Outcome } from '../../../../src/core/delivery/outcome.ts'
 import { durationMs, epochMs } from '../../../../src/core/units.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
 
 const at = epochMs(Date.UTC(2026, 2, 1))
 const record = { topic: 't', partition: 0, offset: 1, timestamp: at, key: null, value: null, headers: {} }

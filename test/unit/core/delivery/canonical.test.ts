@@ -6,7 +6,7 @@ import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import type { Message } from '../../../../src/core/message/message.ts'
 import { type EpochMs, epochMs, type JsonText } from '../../../../src/core/units.ts'
-import { eventOf, messageOf, start } from '../../../support/deliveries.ts'
+import { eventOf, messageOf, start } from '../../../support/dispatcher/deliveries.ts'
 
 const json = (text: string): JsonText => text as JsonText
 const audience = identifyOf(

@@ -10,7 +10,7 @@ import { deadLetterRecord, originalOf } from '../../../../src/core/delivery/dead
 import { deadLetterReasons, refusedOutcomes } from '../../../../src/core/delivery/outcome.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
-import { carriedOf, duration, later, recordOf, start } from '../../../support/deliveries.ts'
+import { carriedOf, duration, later, recordOf, start } from '../../../support/dispatcher/deliveries.ts'
 
 const origin = { topic: 'hookline.events', partition: 3, offset: 41, timestamp: start }
 const inThirdRound = carriedOf({

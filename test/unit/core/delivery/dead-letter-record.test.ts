@@ -5,7 +5,14 @@ import { wayBack } from '../../../../src/core/delivery/replay.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { epochMs } from '../../../../src/core/units.ts'
-import { carriedOf, defaultPolicy, destinationOf, recordOf, sourceOf, start } from '../../../support/deliveries.ts'
+import {
+  carriedOf,
+  defaultPolicy,
+  destinationOf,
+  recordOf,
+  sourceOf,
+  start,
+} from '../../../support/dispatcher/deliveries.ts'
 
 describe('a truncated dead letter', () => {
   it('has a bound, whatever its record holds', () => {

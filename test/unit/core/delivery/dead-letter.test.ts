@@ -10,7 +10,7 @@ import {
 } from '../../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import { carriedOf, later, recordOf, start } from '../../../support/deliveries.ts'
+import { carriedOf, later, recordOf, start } from '../../../support/dispatcher/deliveries.ts'
 
 const inTopic = (outgoing: ReturnType<typeof deadLetterRecord>, offset = 7): LogRecord =>
   recordOf({ ...outgoing, topic: 'hookline.dead-letter', partition: 0, offset, timestamp: later('1h') })

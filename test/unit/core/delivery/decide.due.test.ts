@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Carried } from '../../../../src/core/delivery/carried.ts'
 import { beforeAttempt, type Decision, defer, mustBeAttempted } from '../../../../src/core/delivery/decide.ts'
-import { carriedAfter, carriedOf, defaultPolicy, later, start, summary } from '../../../support/deliveries.ts'
+import {
+  carriedAfter,
+  carriedOf,
+  defaultPolicy,
+  later,
+  start,
+  summary,
+} from '../../../support/dispatcher/deliveries.ts'
 
 describe('beforeAttempt: whether a delivery is due', () => {
   const now = later('1h')

@@ -14,7 +14,7 @@ import {
   start,
   summary,
   webhookOf,
-} from '../../../support/deliveries.ts'
+} from '../../../support/dispatcher/deliveries.ts'
 
 const attemptOf = (calls: string, number = 1, leftOut = 0): Attempt => ({
   number,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { messageTypes } from '../../../../src/core/message/message.ts'
-import { goldenPayloads, goldenSecret, goldenSignatures } from '../../../support/golden.ts'
+import { goldenPayloads, goldenSecret, goldenSignatures } from '../../../support/dispatcher/golden-payloads.ts'
 
 describe('golden payloads', () => {
   it.each(goldenPayloads)('$name', ({ name, message, body: golden }) => {

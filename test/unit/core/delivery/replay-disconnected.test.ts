@@ -13,7 +13,7 @@ import {
   later,
   recordOf,
   sourceOf,
-} from '../../../support/deliveries.ts'
+} from '../../../support/dispatcher/deliveries.ts'
 
 const topics = topicNames('hookline')
 const routing = createRouting({ sources: [sourceOf('web'), sourceOf('shop')], destinations: [destinationOf()] })

@@ -18,7 +18,7 @@ import {
   recordOf,
   sourceOf,
   start,
-} from '../../../support/deliveries.ts'
+} from '../../../support/dispatcher/deliveries.ts'
 
 const topics = topicNames('hookline')
 const destinations = [

@@ -3,7 +3,7 @@ import { identifyOf } from '../../../../src/core/audience/identify.ts'
 import { deletesOf } from '../../../../src/core/deletion/request.ts'
 import { type DeliveryEnd, reportOf } from '../../../../src/core/delivery/report.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
-import { eventOf, start } from '../../../support/deliveries.ts'
+import { eventOf, start } from '../../../support/dispatcher/deliveries.ts'
 
 const identify = identifyOf(
   { audience: 'Score', userId: 'ann', destination: 'crm' },

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { callsOf, refuseHeader, refuseHeaders, signerOf } from '../../../../src/core/delivery/request.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../../../src/core/settings.ts'
 import { epochMs, Secret } from '../../../../src/core/units.ts'
-import { defaultPayload, destinationOf, webhookOf } from '../../../support/deliveries.ts'
+import { defaultPayload, destinationOf, webhookOf } from '../../../support/dispatcher/deliveries.ts'
 
 const body = Buffer.from('{"test":2432232314}')
 const secrets = (...values: string[]) => values.map(value => new Secret(value))

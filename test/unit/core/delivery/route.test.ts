@@ -9,7 +9,7 @@ import {
 } from '../../../../src/core/delivery/route.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
-import { destinationOf, eventOf, messageOf, sourceOf } from '../../../support/deliveries.ts'
+import { destinationOf, eventOf, messageOf, sourceOf } from '../../../support/dispatcher/deliveries.ts'
 
 const crm = destinationOf({ id: 'crm', sources: ['web', 'ios'] })
 const lake = destinationOf({ id: 'lake', sources: ['web'] })

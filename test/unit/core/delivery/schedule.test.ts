@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { deferralTier, parseRetryAfter, refuseSchedule, tierFor } from '../../../../src/core/delivery/schedule.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'
 import { durationMs, epochMs, formatDuration } from '../../../../src/core/units.ts'
-import { defaultSchedule, duration, durations } from '../../../support/deliveries.ts'
+import { defaultSchedule, duration, durations } from '../../../support/dispatcher/deliveries.ts'
 
 const tiers = tiersOf(defaultSchedule)
 

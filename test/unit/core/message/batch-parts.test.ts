@@ -3,7 +3,7 @@ import { readBatch, writeKeyIn } from '../../../../src/core/message/batch.ts'
 import { normaliseSome } from '../../../../src/core/message/batch-messages.ts'
 import type { CallType } from '../../../../src/core/message/message.ts'
 import { maxTextLength } from '../../../../src/core/message/parts.ts'
-import { receivedAt, take, taken } from '../../../support/batches.ts'
+import { receivedAt, take, taken } from '../../../support/collector/batches.ts'
 
 const page = (fields: object = {}): object => ({ type: 'page', userId: 'u', ...fields })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { mostElements, mostMessages, readBatch } from '../../../../src/core/message/batch.ts'
 import type { CallType, Message } from '../../../../src/core/message/message.ts'
-import { type Normalised, receivedAt, take, taken } from '../../../support/batches.ts'
+import { type Normalised, receivedAt, take, taken } from '../../../support/collector/batches.ts'
 
 /** The one message that a body holds. */
 function only(body: unknown, type?: CallType): Message {

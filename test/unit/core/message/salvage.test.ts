@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { readBatch } from '../../../../src/core/message/batch.ts'
-import { take, taken } from '../../../support/batches.ts'
+import { take, taken } from '../../../support/collector/batches.ts'
 
 describe('broken JSON in one message costs that message', () => {
   const good = '{"type":"page","userId":"u"}'

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import ajv from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
 import { configurationJsonSchema, keysAt } from '../../../../src/core/settings/json-schema.ts'
-import { configCases } from '../../../support/config-cases.ts'
+import { configCases } from '../../../support/config/refused-cases.ts'
 
 const root = new URL('../../../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')

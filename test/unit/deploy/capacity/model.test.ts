@@ -3,7 +3,7 @@ import { commandHelp, loadOptions, readLoad } from '../../../../deploy/tools/cap
 import { type Coefficients, coefficientsFrom, deliveryMicros } from '../../../../deploy/tools/capacity/coefficients.ts'
 import { type Load, type Plan, planFor, usualChoices } from '../../../../deploy/tools/capacity/model.ts'
 import { capacityBlocks } from '../../../../deploy/tools/capacity/page.ts'
-import type { Entry, Value } from '../../../bench/publication/entries.ts'
+import type { Entry, Value } from '../../../tools/bench/publication/entries.ts'
 
 const coefficients: Coefficients = {
   delivery: [

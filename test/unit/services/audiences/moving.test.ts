@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { AudiencesHarness } from '../../../support/audiences-harness.ts'
-import { ended, observed } from '../../../support/partition-harness.ts'
+import { AudiencesHarness } from '../../../support/audience/harness.ts'
+import { ended, observed } from '../../../support/audience/partition-harness.ts'
 
 const readyChecks = (harness: AudiencesHarness): Record<string, boolean> =>
   Object.fromEntries(harness.service.health().ready.map(({ name, ok }) => [name, ok]))

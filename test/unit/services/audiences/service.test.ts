@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { AudiencesHarness } from '../../../support/audiences-harness.ts'
-import { ended, observed } from '../../../support/partition-harness.ts'
+import { AudiencesHarness } from '../../../support/audience/harness.ts'
+import { ended, observed } from '../../../support/audience/partition-harness.ts'
 
 const names = (harness: AudiencesHarness): string[] =>
   harness.sent().map(({ destination, userId, value }) => `${destination} ${userId} ${value}`)

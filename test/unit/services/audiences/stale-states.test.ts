@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { membershipKey } from '../../../../src/core/audience/record.ts'
-import { AudiencesHarness } from '../../../support/audiences-harness.ts'
-import { audience, ended, observed } from '../../../support/partition-harness.ts'
+import { AudiencesHarness } from '../../../support/audience/harness.ts'
+import { audience, ended, observed } from '../../../support/audience/partition-harness.ts'
 
 const keyOf = (userId: string) => membershipKey({ audience, userId, destination: 'crm' })
 

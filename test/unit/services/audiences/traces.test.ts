@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
 import type { RecordHeaders } from '../../../../src/core/ports.ts'
-import { AudiencesHarness } from '../../../support/audiences-harness.ts'
-import { audience, ended, observed } from '../../../support/partition-harness.ts'
-import { type RecordedSpan, RecordedSpans } from '../../../support/recorded-spans.ts'
-import { traceparent } from '../../../support/traceparent.ts'
+import { AudiencesHarness } from '../../../support/audience/harness.ts'
+import { audience, ended, observed } from '../../../support/audience/partition-harness.ts'
+import { type RecordedSpan, RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
+import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const ours = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createSourceKeys } from '../../../../src/core/collector/source-keys.ts'
 import type { TrackingRequest } from '../../../../src/core/tracking-api.ts'
 import { Secret } from '../../../../src/core/units.ts'
-import { CollectorHarness } from '../../../support/collector-harness.ts'
+import { CollectorHarness } from '../../../support/collector/harness.ts'
 
 const page = (messageId: string, fields: object = {}): object => ({ type: 'page', userId: 'u', messageId, ...fields })
 const bad = (messageId: string): object => ({ type: 'page', messageId })

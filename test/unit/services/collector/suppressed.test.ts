@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Mark } from '../../../../src/core/deletion/marks.ts'
 import { epochMs } from '../../../../src/core/units.ts'
-import { CollectorHarness } from '../../../support/collector-harness.ts'
+import { CollectorHarness } from '../../../support/collector/harness.ts'
 
 const page = (messageId: string, userId = 'ada'): object => ({ type: 'page', messageId, userId })
 const accepted = { kind: 'accepted', rejected: [] }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { CollectorHarness } from '../../../support/collector-harness.ts'
-import { RecordedSpans } from '../../../support/recorded-spans.ts'
-import { traceparent } from '../../../support/traceparent.ts'
+import { CollectorHarness } from '../../../support/collector/harness.ts'
+import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
+import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const batch = { batch: ['u1', 'u2'].map(userId => ({ type: 'track', userId, event: 'Opened' })) }
 const trace = { traceparent: traceparent('a'), tracestate: 'vendor=1' }

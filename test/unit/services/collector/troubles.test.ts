@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { CollectorHarness } from '../../../support/collector-harness.ts'
+import { CollectorHarness } from '../../../support/collector/harness.ts'
 
 const page = { type: 'page', userId: 'u', messageId: 'a' }
 const batch = { batch: [page, page, page] }

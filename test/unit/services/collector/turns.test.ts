@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTurns } from '../../../../src/services/collector/turns.ts'
-import { CollectorHarness } from '../../../support/collector-harness.ts'
+import { CollectorHarness } from '../../../support/collector/harness.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const page = (messageId: string, fields: object = {}): object => ({ type: 'page', userId: 'u', messageId, ...fields })

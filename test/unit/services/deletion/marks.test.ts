@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { encodeMarks, type Mark, markedAgain } from '../../../../src/core/deletion/marks.ts'
 import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
 import { createMarks, type Marks } from '../../../../src/services/deletion/marks.ts'
+import type { MemoryFollower } from '../../../support/kafka/memory-follower.ts'
+import { MemoryLog } from '../../../support/kafka/memory-log.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import type { MemoryFollower } from '../../../support/memory-follower.ts'
-import { MemoryLog } from '../../../support/memory-log.ts'
-import { RecordingLogger } from '../../../support/recording-logger.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const topic = 'suppressions'
 const day = 24 * 3_600_000

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createUpkeep } from '../../../../src/services/deletion/upkeep.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { RecordingLogger } from '../../../support/recording-logger.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const minute = 60_000
 

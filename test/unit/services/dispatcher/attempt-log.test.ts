@@ -5,9 +5,9 @@ import type { Attempt } from '../../../../src/core/delivery/decide.ts'
 import { durationMs, epochMs } from '../../../../src/core/units.ts'
 import { createAttemptLog } from '../../../../src/services/dispatcher/attempt-log.ts'
 import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { trackMessage } from '../../../support/messages.ts'
-import { RecordingLogger } from '../../../support/recording-logger.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 function started() {
   const [clock, logger] = [new ManualClock(), new RecordingLogger()]

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { decodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
-import { answered, DispatcherHarness, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
-import { ScriptedProducer } from '../../../support/scripted-producer.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
+import { ScriptedProducer } from '../../../support/kafka/scripted-producer.ts'
 
 async function started(answer = ok) {
   const producer = new ScriptedProducer()

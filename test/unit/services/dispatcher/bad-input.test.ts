@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { retryRecord } from '../../../../src/core/delivery/carried.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
-import { carriedOf, later, recordOf } from '../../../support/deliveries.ts'
-import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { carriedOf, later, recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
 describe('bad input goes to the dead-letter topic with its reason and its bytes; the partition moves on', () => {
   const message = trackMessage('m1')

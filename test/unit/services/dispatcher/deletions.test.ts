@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { deletesOf } from '../../../../src/core/deletion/request.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import { epochMs } from '../../../../src/core/units.ts'
-import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { DispatcherHarness, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
 
 const deliveries = (harness: DispatcherHarness): number => harness.count('deliveries{crm,delivered}')
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { deletesOf } from '../../../../src/core/deletion/request.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
-import { DispatcherHarness } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { DispatcherHarness } from '../../../support/dispatcher/harness.ts'
 
 const types = ({ calls }: DispatcherHarness): string[] =>
   calls.map(({ call }) => (JSON.parse(call.body.toString()) as { type: string }).type)

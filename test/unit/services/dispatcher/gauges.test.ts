@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { answered, DispatcherHarness } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness } from '../../../support/dispatcher/harness.ts'
 
 const minute = 60_000
 

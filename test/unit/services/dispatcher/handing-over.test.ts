@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CallResult, WebhookCall } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const idOf = (call: WebhookCall): string => call.headers['X-Message-Id'] as string
 const hostOf = (call: WebhookCall): string => new URL(call.url).host.split('.')[0] as string

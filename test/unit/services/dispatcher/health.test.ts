@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { createOpsServer, type OpsServer } from '../../../../src/adapters/http/ops.ts'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
 const minute = 60_000
 const nothingMeasured = { contentType: 'text/plain', text: async () => '' }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { cloggedMs } from '../../../../src/core/delivery/backlog.ts'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
-import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000
 const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)

@@ -5,7 +5,7 @@ import type { Destination } from '../../../../src/core/settings.ts'
 import { epochMs, Secret } from '../../../../src/core/units.ts'
 import { type LaneRoute, type Open, routeOf } from '../../../../src/services/dispatcher/lane-route.ts'
 import { Lanes } from '../../../../src/services/dispatcher/lanes.ts'
-import { defaultPayload, destinationOf, sourceOf, webhookOf } from '../../../support/deliveries.ts'
+import { defaultPayload, destinationOf, sourceOf, webhookOf } from '../../../support/dispatcher/deliveries.ts'
 
 const routingTo = (...destinations: Destination[]) => createRouting({ sources: [sourceOf('web')], destinations })
 const crm = destinationOf({ id: 'crm', secrets: [new Secret('s')], webhooks: [webhookOf(0, { 'X-Tenant': '0' })] })

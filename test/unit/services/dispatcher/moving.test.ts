@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const ids = (harness: DispatcherHarness): unknown[] => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
 const write = (harness: DispatcherHarness, ...messages: readonly string[]): void => {

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
-import { DispatcherHarness } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { DispatcherHarness } from '../../../support/dispatcher/harness.ts'
 
 it('two first attempts of one user keep their order when the clock steps back between them', async () => {
   const harness = await DispatcherHarness.started({ delivery: { maxInFlight: 1 } })

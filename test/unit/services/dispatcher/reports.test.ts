@@ -8,8 +8,8 @@ import type { Event } from '../../../../src/core/message/event.ts'
 import type { CallResult } from '../../../../src/core/ports.ts'
 import type { Destination } from '../../../../src/core/settings.ts'
 import { durationMs, type JsonText } from '../../../../src/core/units.ts'
-import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000
 

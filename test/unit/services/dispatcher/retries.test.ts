@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { answered, DispatcherHarness, defaultSchedule, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, defaultSchedule, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
-import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)
 

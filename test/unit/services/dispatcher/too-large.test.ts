@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseCarried } from '../../../../src/core/delivery/carried.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
-import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
 const kibibyte = 1024
 const large = Buffer.alloc(200 * kibibyte, 'x')

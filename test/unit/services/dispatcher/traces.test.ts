@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Destination } from '../../../../src/core/settings.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { answered, DispatcherHarness, destination } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
-import { RecordedSpans } from '../../../support/recorded-spans.ts'
-import { traceparent } from '../../../support/traceparent.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
+import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
+import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const theirs = traceparent('a')
 const minute = 60_000

@@ -4,7 +4,7 @@ import type { DeadLetterReason } from '../../../../src/core/delivery/outcome.ts'
 import type { Decoded, EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { createReadEvent, listDeadLetters, visitDeadLetters } from '../../../../src/services/operator/dead-letters.ts'
-import { carriedOf, eventOf, recordOf, start } from '../../../support/deliveries.ts'
+import { carriedOf, eventOf, recordOf, start } from '../../../support/dispatcher/deliveries.ts'
 
 const topic = 'hookline.dead-letter'
 

@@ -3,8 +3,8 @@ import { type DeletionRequest, deletionOf } from '../../../../src/core/deletion/
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { LogProducer } from '../../../../src/core/ports.ts'
 import { carryOutDeletion, liftSuppression } from '../../../../src/services/operator/deletion.ts'
-import { destinationOf, sourceOf } from '../../../support/deliveries.ts'
-import { OperatorHarness, topics } from '../../../support/operator-harness.ts'
+import { destinationOf, sourceOf } from '../../../support/dispatcher/deliveries.ts'
+import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 
 const routing = createRouting({
   sources: [sourceOf('web'), sourceOf('app'), sourceOf('idle')],

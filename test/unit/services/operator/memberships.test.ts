@@ -3,7 +3,7 @@ import { syncId } from '../../../../src/core/audience/sync.ts'
 import { durationMs, epochMs, type JsonText } from '../../../../src/core/units.ts'
 import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures.ts'
 import { visitMemberships } from '../../../../src/services/operator/memberships.ts'
-import { member, OperatorHarness, topics } from '../../../support/operator-harness.ts'
+import { member, OperatorHarness, topics } from '../../../support/operator/harness.ts'
 
 const hour = 3_600_000
 let harness: OperatorHarness

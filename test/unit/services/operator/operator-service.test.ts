@@ -4,10 +4,10 @@ import { type SyncId, syncBegan } from '../../../../src/core/audience/sync.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { type SyncRequest, UploadCutShort } from '../../../../src/core/operator-api.ts'
 import { createOperatorService, type OperatorService } from '../../../../src/services/operator/operator-service.ts'
-import { destinationOf, sourceOf } from '../../../support/deliveries.ts'
-import { OperatorHarness, topics } from '../../../support/operator-harness.ts'
-import { RecordingLogger } from '../../../support/recording-logger.ts'
-import { traceparent } from '../../../support/traceparent.ts'
+import { destinationOf, sourceOf } from '../../../support/dispatcher/deliveries.ts'
+import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
+import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const hour = 3_600_000
 const destinations = [destinationOf()]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { changeGivenUp, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/replays.ts'
+import { changeGivenUp, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
 
 describe('a replay of changes of audiences', () => {
   it('has audiences say anew what holds, and takes the old word back', async () => {
@@ -9,7 +9,7 @@ describe('a replay of changes of audiences', () => {
       { destination: 'gone', reason: 'retries_exhausted', way: { refusal: 'unknown_destination' }, count: 1 },
     ])
     expect(await harness.replay()).toMatchObject({ total: 3, replayed: 2, rows })
-    const inputs = harness.shelf.records(topics.audienceInput)
+    const inputs = harness.memoryTopics.records(topics.audienceInput)
     expect(inputs.map(({ key, value }) => [String(key), JSON.parse(String(value))])).toEqual([
       ['user-1', { kind: 'resend', audience: 'First time shopper', userId: 'user-1', destination: 'crm' }],
     ])

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { CallResult, TopicReader } from '../../../../src/core/ports.ts'
 import { replayDeadLetters } from '../../../../src/services/operator/replay.ts'
-import { defaultPolicy, duration, sourceOf } from '../../../support/deliveries.ts'
-import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher-harness.ts'
-import { trackMessage } from '../../../support/messages.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { defaultPolicy, duration, sourceOf } from '../../../support/dispatcher/deliveries.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 /** The real dispatcher on a manual clock; `crm` answers as it is told, `shop` takes everything. */
 async function started(answers: { crm: CallResult }) {

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals'
 import { takenBack } from '../../../../src/core/delivery/replay.ts'
 import type { TopicReader } from '../../../../src/core/ports.ts'
 import type { ReplayProgress } from '../../../../src/services/operator/replay.ts'
-import { recordOf, start } from '../../../support/deliveries.ts'
-import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/replays.ts'
-import { whileWriting } from '../../../support/topic-shelf.ts'
+import { recordOf, start } from '../../../support/dispatcher/deliveries.ts'
+import { whileWriting } from '../../../support/kafka/memory-topics.ts'
+import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
 
 const harnessOf = (...deadLetters: ConstructorParameters<typeof ReplayHarness>[0]) => new ReplayHarness(deadLetters)
 /** So many deliveries to `crm`. */
@@ -29,7 +29,7 @@ describe('a replay', () => {
       ]),
     })
     expect(harness.parked.toSorted()).toEqual(['crm m-1 1', 'shop m-2 1'])
-    expect(harness.shelf.records(topics.events).map(({ key }) => String(key))).toEqual(['user-3'])
+    expect(harness.memoryTopics.records(topics.events).map(({ key }) => String(key))).toEqual(['user-3'])
     expect(harness.standing).toEqual([])
   })
 
@@ -37,8 +37,8 @@ describe('a replay', () => {
     const harness = harnessOf(givenUp(1), refusedEvent(2))
     await harness.replay()
     expect(await harness.replay()).toMatchObject({ total: 0, replayed: 0, rows: [] })
-    expect(harness.shelf.records(firstTier)).toHaveLength(1)
-    expect(harness.shelf.records(topics.events)).toHaveLength(1)
+    expect(harness.memoryTopics.records(firstTier)).toHaveLength(1)
+    expect(harness.memoryTopics.records(topics.events)).toHaveLength(1)
   })
 
   it('puts back what failed again as a dead letter of its own', async () => {
@@ -53,7 +53,7 @@ describe('a replay', () => {
   it('marks in the partition that it read, wherever the key would go', async () => {
     const harness = harnessOf({ ...givenUp(1), partition: 0 }, { ...givenUp(2), partition: 1 })
     await harness.replay()
-    const marks = harness.shelf.records(topics.deadLetter).filter(({ value }) => value === null)
+    const marks = harness.memoryTopics.records(topics.deadLetter).filter(({ value }) => value === null)
     expect(marks.map(({ key, partition }) => [String(key), partition]).toSorted()).toEqual([
       ['crm/hookline.events/0/2/1795248000000/0', 1],
       ['crm/hookline.events/1/1/1795248000000/0', 0],
@@ -87,10 +87,10 @@ describe('a replay', () => {
 
   it('takes no notice of what was given up after its start', async () => {
     const harness = harnessOf(givenUp(1))
-    const shelf = harness.shelf.reader()
+    const stored = harness.memoryTopics.reader()
     const reader: TopicReader = {
       readToEnd: async (topic, onRecord) => {
-        const count = await shelf.readToEnd(topic, onRecord)
+        const count = await stored.readToEnd(topic, onRecord)
         harness.giveUp(givenUp(count + 10))
         return count
       },
@@ -115,7 +115,7 @@ describe('how much at once', () => {
     const done = whileWriting(producer, work)
     await harness.clock.advance(4_000, settle)
     expect(await done).toMatchObject({ replayed: 20 })
-    const times = harness.shelf.records(firstTier).map(({ timestamp }) => timestamp - start)
+    const times = harness.memoryTopics.records(firstTier).map(({ timestamp }) => timestamp - start)
     expect(times).toEqual(Array.from({ length: 20 }, (_, n) => n * 200))
   })
 })
@@ -224,7 +224,7 @@ describe('when Kafka fails', () => {
     let readings = 0
     const reader: TopicReader = {
       readToEnd: async (topic, onRecord) => {
-        const count = await harness.shelf.reader().readToEnd(topic, onRecord)
+        const count = await harness.memoryTopics.reader().readToEnd(topic, onRecord)
         if (++readings === 2) throw broken
         return count
       },

@@ -3,7 +3,7 @@ import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { type SyncMode, syncId } from '../../../../src/core/audience/sync.ts'
 import { durationMs, type JsonText } from '../../../../src/core/units.ts'
 import { type WaitProgress, type WaitReport, waitForSync } from '../../../../src/services/operator/sync-wait.ts'
-import { OperatorHarness, topics } from '../../../support/operator-harness.ts'
+import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 
 const hour = 3_600_000
 const now = syncId(2_000)

@@ -7,8 +7,8 @@ import {
   toEveryPartition,
   writeSync,
 } from '../../../../src/services/operator/sync.ts'
-import { OperatorHarness, topics } from '../../../support/operator-harness.ts'
-import { ScriptedProducer } from '../../../support/scripted-producer.ts'
+import { ScriptedProducer } from '../../../support/kafka/scripted-producer.ts'
+import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 
 let harness: OperatorHarness
 beforeEach(() => {

@@ -2,9 +2,9 @@ import type { LogRecord } from '../../../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../../../src/core/units.ts'
 import { createPartitions } from '../../../../src/services/partitions/partitions.ts'
 import type { Shard } from '../../../../src/services/partitions/shard.ts'
-import { recordOf } from '../../../support/deliveries.ts'
+import { recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { OnePartition, partition } from '../../../support/one-partition.ts'
 
 export const mebibyte = Buffer.alloc(1024 * 1024)
 
@@ -27,7 +27,7 @@ export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAft
   const records = offsets.map(offset =>
     recordOf({ ...partition, offset, key: null, ...(value !== undefined && { value }) }),
   )
-  const consumer = new OnePartition(records, end)
+  const consumer = new ScriptedConsumer(records, end)
   const taken: number[] = []
   const open = new Map<number, { record: LogRecord; shard: Shard }>()
   const partitions = createPartitions({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { LogRecord, RecordBatch } from '../../../../src/core/ports.ts'
 import { Unread } from '../../../../src/services/partitions/unread.ts'
-import { recordOf } from '../../../support/deliveries.ts'
+import { recordOf } from '../../../support/dispatcher/deliveries.ts'
 
 const batch = (offsets: readonly number[], nextOffset = (offsets.at(-1) ?? -1) + 1): RecordBatch => ({
   topic: 'hookline.events',

@@ -1,0 +1,216 @@
+import type { OutcomeInput } from '../../../src/core/audience/input.ts'
+import type { MarkIndex } from '../../../src/core/deletion/marks.ts'
+import { type DeliveryEnd, reportOf } from '../../../src/core/delivery/report.ts'
+import type { Event } from '../../../src/core/message/event.ts'
+import type { EpochMs } from '../../../src/core/units.ts'
+import { expiry } from './model-service.ts'
+
+/** What can happen to a copy of an event on its way. */
+export const fates = [
+  'arrives',
+  'arrives_twice_reported',
+  'arrives_unreported',
+  'times_out',
+  'given_up',
+  'doubles',
+  'vanishes',
+] as const
+export type Fate = (typeof fates)[number]
+
+interface Sent {
+  readonly version: number
+  readonly value: string
+  readonly at: EpochMs
+  isDelivered: boolean
+  isFailed: boolean
+}
+
+/** What was sent for one audience, user and destination. */
+interface Sendings {
+  readonly sent: Sent[]
+  /** Each one justifies one repetition of the value that was sent last. */
+  causes: number
+  repetitions: number
+}
+
+/**
+ * A model of the dispatcher and the destinations at their worst. Copies are sent and arrive in any order
+ * and more than once, and a report can differ from what happened. Only three things are certain: every
+ * attempted copy is reported, destinations drop message ids that they know, and no copy is older than
+ * 7 days.
+ */
+export class ModelDestinations {
+  readonly #now: () => EpochMs
+  readonly #marks: MarkIndex
+  readonly #report: (input: OutcomeInput) => void
+  #copies: Event[] = []
+  readonly #known = new Map<string, string>()
+  readonly #seen = new Set<string>()
+  readonly #values = new Map<string, string>()
+  readonly #sendings = new Map<string, Sendings>()
+
+  constructor(deps: { now: () => EpochMs; marks: MarkIndex; report: (input: OutcomeInput) => void }) {
+    this.#now = deps.now
+    this.#marks = deps.marks
+    this.#report = deps.report
+  }
+
+  /** Different changes so far. */
+  get changes(): number {
+    return this.#known.size
+  }
+
+  /** What a destination has of a user; undefined: nothing. */
+  valueOf(key: string): string | undefined {
+    return this.#values.get(key)
+  }
+
+  /** Whether the last change under this key arrived and was never dead-lettered. */
+  hasLast(key: string): boolean {
+    const last = this.#sendingsOf(key).sent.at(-1)
+    return last === undefined || (last.isDelivered && !last.isFailed)
+  }
+
+  /** What was last sent under these keys may be sent once more. */
+  trouble(keys: readonly string[]): void {
+    for (const key of keys) this.#sendingsOf(key).causes++
+  }
+
+  /** The events topic takes an identify: checks its id, and that it has a cause. */
+  take(event: Event): void {
+    const { messageId, traits = '' } = event.message
+    const key = keyOf(event)
+    const change = `${key} ${traits}`
+    const before = this.#known.get(messageId)
+    if (before !== undefined && before !== change) throw new Error(`one id for two changes: ${before} and ${change}`)
+    this.#known.set(messageId, change)
+    this.#copies.push(event)
+    // What was under way when the user was deleted goes no further.
+    const isStopped = this.#marks.stops({ ...event, ...event.message }, this.#now()) !== undefined
+    if (before === undefined && !isStopped) this.#checkCause(event, key)
+  }
+
+  /** Something happens to one of the copies. */
+  happen(fate: Fate, choice: number): void {
+    const copy = this.#copies[choice % this.#copies.length]
+    if (copy === undefined) return
+    if (this.#marks.stops({ ...copy, ...copy.message }, this.#now()) !== undefined)
+      return this.#end(copy, 'user_deleted')
+    switch (fate) {
+      case 'arrives':
+        this.#arrive(copy)
+        return this.#end(copy, 'delivered')
+      case 'arrives_twice_reported':
+        this.#arrive(copy)
+        this.#tell(copy, 'delivered')
+        return this.#end(copy, 'delivered')
+      case 'arrives_unreported':
+        // The process dies before it is done: it comes again.
+        this.#arrive(copy)
+        return this.#tell(copy, 'delivered')
+      case 'times_out':
+        // The destination has it but the dispatcher does not know: it retries, or dead-letters it.
+        return this.#arrive(copy)
+      case 'given_up':
+        return this.#end(copy, 'retries_exhausted')
+      case 'doubles':
+        if (this.#copies.length < 30) this.#copies.push({ ...copy })
+        return
+      case 'vanishes':
+        return this.#vanish(copy)
+    }
+  }
+
+  /** All copies arrive and are reported. False: there are none. */
+  deliverAll(): boolean {
+    const count = this.#copies.length
+    for (let left = count; left > 0; left--) this.happen('arrives', 0)
+    return count > 0
+  }
+
+  /** Dead-letters what was attempted and is past its retry window; the rest waits. */
+  giveUpAttempted(): void {
+    for (const copy of this.#copies) if (this.#seen.has(copy.message.messageId)) this.#end(copy, 'retry_window_over')
+  }
+
+  /** Retention: drops what nobody has admitted in this time. */
+  vanishAll(): void {
+    for (const copy of this.#copies) this.#vanish(copy)
+  }
+
+  /** A delete arrives everywhere. */
+  forget(userId: string): void {
+    for (const key of this.#values.keys()) if (userOf(key) === userId) this.#values.delete(key)
+    for (const [key, sendings] of this.#sendings) if (userOf(key) === userId) sendings.sent.length = 0
+  }
+
+  /** Drops a copy without a report. Only a copy that was never attempted ends like this. */
+  #vanish(copy: Event): void {
+    if (this.#seen.has(copy.message.messageId)) return
+    this.#copies = this.#copies.filter(other => other !== copy)
+    this.trouble([keyOf(copy)])
+  }
+
+  #arrive(copy: Event): void {
+    if (this.#seen.has(copy.message.messageId)) return
+    this.#seen.add(copy.message.messageId)
+    this.#values.set(keyOf(copy), valueIn(copy))
+  }
+
+  #end(copy: Event, end: DeliveryEnd): void {
+    this.#copies = this.#copies.filter(other => other !== copy)
+    this.#tell(copy, end)
+  }
+
+  #tell(copy: Event, end: DeliveryEnd): void {
+    const report = reportOf(copy, copy.destinationId ?? '', end)
+    if (report?.kind !== 'audience') throw new Error('no report')
+    const sendings = this.#sendingsOf(keyOf(copy))
+    const sent = sendings.sent.find(({ version }) => version === report.input.version)
+    if (sent !== undefined) {
+      const isLate = sent.isFailed || this.#now() - sent.at > expiry
+      if (end !== 'delivered' || isLate) sendings.causes++
+      if (end === 'delivered') sent.isDelivered = true
+      else sent.isFailed = true
+    }
+    this.#report(report.input)
+  }
+
+  #checkCause(event: Event, key: string): void {
+    const sendings = this.#sendingsOf(key)
+    const value = valueIn(event)
+    const last = sendings.sent.at(-1)
+    if (value === (last?.value ?? absentOf(key))) {
+      const isLapsed = last !== undefined && !last.isDelivered && this.#now() - last.at > expiry
+      if (isLapsed) sendings.causes++
+      sendings.repetitions++
+      if (sendings.repetitions > sendings.causes) throw new Error(`sent without a change: ${key} ${value}`)
+    }
+    sendings.sent.push({
+      version: event.origin?.version ?? 0,
+      value,
+      at: this.#now(),
+      isDelivered: false,
+      isFailed: false,
+    })
+  }
+
+  #sendingsOf(key: string): Sendings {
+    const sendings = this.#sendings.get(key) ?? { sent: [], causes: 0, repetitions: 0 }
+    this.#sendings.set(key, sendings)
+    return sendings
+  }
+}
+
+const valueIn = ({ message }: Event): string => {
+  const [value] = Object.values(JSON.parse(message.traits ?? '{}') as object)
+  return JSON.stringify(value)
+}
+
+const keyOf = ({ origin, message, destinationId }: Event): string =>
+  JSON.stringify([origin?.id, message.userId, destinationId])
+
+const userOf = (key: string): string => JSON.parse(key)[1]
+
+/** Traits in these tests are called so. */
+const absentOf = (key: string): string => (JSON.parse(key)[0] === 'Score' ? 'null' : 'false')

@@ -1,0 +1,242 @@
+import { membershipKey, parseMembershipKey } from '../../../src/core/audience/record.ts'
+import { newSyncId, type SyncPart } from '../../../src/core/audience/sync.ts'
+import { absentValue } from '../../../src/core/audience/value.ts'
+import { MarkIndex } from '../../../src/core/deletion/marks.ts'
+import { type EpochMs, epochMs, type JsonText } from '../../../src/core/units.ts'
+import { start } from '../dispatcher/deliveries.ts'
+import {
+  type AudienceCase,
+  audienceCases,
+  type CommandName,
+  destinations,
+  directoryOf,
+  fates,
+  keysOf,
+  pick,
+  rareCommands,
+  userNames,
+} from './cases.ts'
+import { truthOf } from './expected-values.ts'
+import { ModelDestinations } from './model-destinations.ts'
+import { ModelService } from './model-service.ts'
+
+const hour = 3_600_000
+
+/** One partition of audiences, everything around it, and what may happen there. Two numbers choose whatever there is to choose. */
+export class AudienceModel {
+  #now = start
+  readonly #marks = new MarkIndex()
+  readonly #deletedAt = new Map<string, EpochMs>()
+  readonly #lists = new Map(audienceCases.map(({ name }) => [name as string, new Set(destinations)]))
+  #directory = directoryOf(this.#lists)
+  readonly #receivers: ModelDestinations
+  readonly #service: ModelService
+  #syncs: { readonly audience: AudienceCase; readonly part: SyncPart }[] = []
+  /** Audiences of which a destination was off the list for a while, or that were reset: the next sync tells what it does not know. */
+  readonly #missed = new Set<string>()
+  readonly #users: readonly string[]
+  readonly #isCalm: boolean
+
+  /** With few users more happens to each. `isCalm`: without the rare commands, after which one has to look less closely. */
+  constructor({ users, isCalm }: { users: number; isCalm: boolean }) {
+    this.#users = userNames.slice(0, users)
+    this.#isCalm = isCalm
+    const now = () => this.#now
+    this.#receivers = new ModelDestinations({ now, marks: this.#marks, report: input => this.#service.append(input) })
+    this.#service = new ModelService({
+      now,
+      marks: this.#marks,
+      directory: () => this.#directory,
+      emit: event => {
+        if (!this.#directory.get(event.origin?.id ?? '')?.destinations.has(event.destinationId ?? ''))
+          throw new Error(`sent to ${event.destinationId}, which is not on the list of ${event.origin?.id}`)
+        this.#receivers.take(event)
+      },
+    })
+  }
+
+  do(name: CommandName, a: number, b: number): void {
+    this.pass(1)
+    if (!(this.#isCalm && rareCommands.has(name))) this.#commands[name](a, b)
+  }
+
+  pass(ms: number): void {
+    this.#now = epochMs(this.#now + ms)
+  }
+
+  /** Runs until nothing is in progress; every copy arrives. */
+  settle(): void {
+    let choice = 0
+    do while (this.#service.advance(choice++)) this.pass(1)
+    while (this.#receivers.deliverAll())
+    this.#service.commit()
+  }
+
+  /** Syncs each audience in full with the values that are already true. */
+  syncAll(): void {
+    for (const audience of audienceCases) {
+      const truth = this.#truth()
+      const part = this.#newSync('full')
+      for (const user of this.#users) {
+        const value = truth.get(`${audience.name}/${user}`)
+        if (value !== undefined && value !== absentValue(audience.kind)) this.#observe(audience, part, user, value)
+      }
+      this.#service.append({ kind: 'sync_ended', audience: audience.name, ...part })
+    }
+    this.settle()
+  }
+
+  /**
+   * Where a destination has something else than the truth. `beforeSync`: without what only the next sync can mend, because the last change
+   * was given up or the destination got none.
+   */
+  wrong({ beforeSync = false } = {}): readonly string[] {
+    const truth = this.#truth()
+    return this.#keys().flatMap(({ audience, userId, destination }) => {
+      const key = membershipKey({ audience: audience.name, userId, destination })
+      const waits = this.#missed.has(audience.name) || !this.#receivers.hasLast(key)
+      if (beforeSync && waits) return []
+      const absent = absentValue(audience.kind)
+      const [has, should] = [this.#receivers.valueOf(key) ?? absent, truth.get(`${audience.name}/${userId}`) ?? absent]
+      return has === should ? [] : [`${key} has ${has} instead of ${should}`]
+    })
+  }
+
+  get changes(): number {
+    return this.#receivers.changes
+  }
+
+  /** Memberships that are kept at destinations that get the audience. */
+  get keptMembers(): readonly string[] {
+    const kept = [...this.#service.kept().keys()]
+      .map(parseMembershipKey)
+      .filter(key => key !== undefined && 'userId' in key)
+    if (kept.length !== this.#service.members)
+      throw new Error(`${kept.length} on the topic, ${this.#service.members} in memory`)
+    return kept
+      .filter(({ audience, destination }) => this.#lists.get(audience)?.has(destination))
+      .map(key => JSON.stringify(key))
+      .sort()
+  }
+
+  get presentMembers(): readonly string[] {
+    const truth = this.#truth()
+    return this.#keys()
+      .filter(({ audience, userId }) => {
+        const value = truth.get(`${audience.name}/${userId}`)
+        return value !== undefined && value !== absentValue(audience.kind)
+      })
+      .map(key => JSON.stringify({ ...key, audience: key.audience.name }))
+      .sort()
+  }
+
+  readonly #commands: Readonly<Record<CommandName, (a: number, b: number) => void>> = {
+    begin: (a, b) => {
+      if (this.#syncs.length >= 4) return
+      const part = this.#newSync(b % 3 === 0 ? 'partial' : 'full', (b >> 4) % 4 === 0 ? hour / 6 : 0)
+      this.#syncs.push({ audience: pick(audienceCases, a), part })
+    },
+    observe: (a, b) => {
+      const sync = pick(this.#syncs, a)
+      if (sync !== undefined)
+        this.#observe(sync.audience, sync.part, pick(this.#users, b), pick(sync.audience.values, b >> 4))
+    },
+    end: a => {
+      const sync = pick(this.#syncs, a)
+      if (sync === undefined) return
+      this.#syncs = this.#syncs.filter(other => other !== sync)
+      this.#service.append({ kind: 'sync_ended', audience: sync.audience.name, ...sync.part })
+    },
+    cut: a => {
+      const sync = pick(this.#syncs, a)
+      this.#syncs = this.#syncs.filter(other => other !== sync)
+    },
+    // A record that a producer sent again, because the first answer was lost, comes late.
+    straggle: a => {
+      const recent = this.#service.input.filter(
+        ({ input, at }) => input.kind !== 'forgotten' && this.#now - at < 20 * hour,
+      )
+      const input = pick(recent, a)?.input
+      if (input === undefined || input.kind === 'reset' || input.kind === 'resend') return
+      this.#service.append(input)
+      // Of a change in doubt it may just as well tell of another copy.
+      if (input.kind === 'outcome') this.#receivers.trouble([membershipKey(input)])
+    },
+    happen: (a, b) => this.#receivers.happen(pick(fates, a), b),
+    advance: (a, b) => {
+      for (let left = a % 12; left >= 0; left--) this.#service.advance(b >> left)
+    },
+    commit: () => this.#service.commit(),
+    crash: a => this.#service.crash({ isCompacted: a % 2 === 0 }),
+    // No single write takes hours.
+    pass: (a, b) => {
+      const length = pick([1_000, 60_000, hour, 6 * hour], a)
+      if (length >= hour) this.#service.drain()
+      this.pass(length + b)
+    },
+    // The service is not down for days.
+    leap: () => {
+      this.#receivers.giveUpAttempted()
+      this.#readAll()
+      this.pass(8 * 24 * hour)
+      this.#syncs = []
+      this.#receivers.vanishAll()
+    },
+    // What is read again after a crash is taken by the configuration of then: only by chance the one that it was taken by before.
+    connect: (a, b) => {
+      this.#readAll()
+      const { name } = pick(audienceCases, a)
+      const destination = pick(destinations, b)
+      const list = this.#lists.get(name)
+      this.#missed.add(name)
+      if (list?.delete(destination)) this.#receivers.trouble(keysOf(name, destination))
+      else list?.add(destination)
+      this.#directory = directoryOf(this.#lists)
+    },
+    reset: (a, b) => {
+      const { name: audience } = pick(audienceCases, a)
+      const destination = pick([undefined, ...destinations], b)
+      this.#missed.add(audience)
+      this.#service.append({ kind: 'reset', audience, destination })
+      this.#receivers.trouble(keysOf(audience, destination))
+    },
+    resend: (a, b) => {
+      const [userId, destination] = [pick(this.#users, b), pick(destinations, b >> 4)]
+      this.#service.append({ kind: 'resend', audience: pick(audienceCases, a).name, userId, destination })
+    },
+    forget: a => {
+      const userId = pick(this.#users, a)
+      this.#deletedAt.set(userId, this.#now)
+      this.#marks.apply(userId, [{ source: undefined, deletedAt: this.#now, isSuppressed: false }])
+      this.#receivers.forget(userId)
+      this.#service.append({ kind: 'forgotten', userId })
+    },
+  }
+
+  #readAll(): void {
+    for (let choice = 0; this.#service.advance(choice); choice++) this.pass(1)
+    this.#service.commit()
+  }
+
+  #keys() {
+    return audienceCases.flatMap(audience =>
+      this.#users.flatMap(userId =>
+        [...(this.#lists.get(audience.name) ?? [])].map(destination => ({ audience, userId, destination })),
+      ),
+    )
+  }
+
+  #truth(): ReadonlyMap<string, string> {
+    return truthOf(this.#service.input, this.#deletedAt)
+  }
+
+  /** `aheadMs`: how far the clock of who begins it is ahead. */
+  #newSync(mode: SyncPart['mode'], aheadMs = 0): SyncPart {
+    this.pass(1)
+    return { syncId: newSyncId(epochMs(this.#now + aheadMs), `${this.#now}`), mode }
+  }
+
+  #observe({ name: audience }: AudienceCase, part: SyncPart, userId: string, value: string): void {
+    this.#service.append({ kind: 'observed', audience, userId, value: value as JsonText, ...part })
+  }
+}

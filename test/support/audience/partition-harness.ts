@@ -1,0 +1,96 @@
+import type { Change } from '../../../src/core/audience/change.ts'
+import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
+import type { AudienceInput } from '../../../src/core/audience/input.ts'
+import { AudiencePartition } from '../../../src/core/audience/partition.ts'
+import type { Restored } from '../../../src/core/audience/partition-records.ts'
+import type { MembershipRecord } from '../../../src/core/audience/record.ts'
+import { type SyncMode, syncId } from '../../../src/core/audience/sync.ts'
+import { MarkIndex } from '../../../src/core/deletion/marks.ts'
+import { epochMs, type JsonText } from '../../../src/core/units.ts'
+import { destinationOf, duration, start } from '../dispatcher/deliveries.ts'
+
+export const audience = 'First time shopper'
+
+export const directoryWith = (destinations: readonly string[]): AudienceDirectory =>
+  audienceDirectory({
+    audiences: { emitPerSecond: 1, list: [{ name: audience, kind: 'audience', destinations: [...destinations] }] },
+    destinations: ['crm', 'erp'].map(id => destinationOf({ id })),
+  })
+
+/** Ids of syncs that began this many minutes after the start. */
+export const sync = (minutes: number) => syncId((start + minutes * 60_000) * 1024)
+
+export const observed = (userId: string, minutes: number, value = 'true', mode: SyncMode = 'full'): AudienceInput => ({
+  kind: 'observed',
+  audience,
+  userId,
+  value: value as JsonText,
+  syncId: sync(minutes),
+  mode,
+})
+
+export const ended = (minutes: number, mode: SyncMode = 'full'): AudienceInput => ({
+  kind: 'sync_ended',
+  audience,
+  syncId: sync(minutes),
+  mode,
+})
+
+export const outcome = (userId: string, version: number, value = 'true'): AudienceInput => ({
+  kind: 'outcome',
+  audience,
+  userId,
+  destination: 'crm',
+  version,
+  value: value as JsonText,
+  result: 'delivered',
+})
+
+/** One partition, its configuration and its clock. */
+export class PartitionHarness {
+  directory = directoryWith(['crm', 'erp'])
+  readonly marks = new MarkIndex()
+  now = start
+  position = 0
+  partition: AudiencePartition
+
+  constructor() {
+    this.partition = this.created()
+  }
+
+  /** An empty one. `inputEnd`: the end of the input log. */
+  created(inputEnd = 1_000): AudiencePartition {
+    return new AudiencePartition({
+      directory: () => this.directory,
+      stops: about => this.marks.stops(about, this.now),
+      expiry: duration('5h'),
+      inputEnd,
+    })
+  }
+
+  /** Reads a record back; a tombstone with the position of its header, if it has one. */
+  restore(key: string, value: MembershipRecord | undefined, position = value?.position): Restored {
+    return this.partition.records.restore({ key, value, position })
+  }
+
+  /** Takes an input, by default a minute after the one before; syncs in minutes, versions counted from the start. */
+  take(input: AudienceInput, minutes = 1): readonly string[] {
+    this.now = epochMs(this.now + minutes * 60_000)
+    return this.changes(input).map(shown)
+  }
+
+  changes(input: AudienceInput): readonly Change[] {
+    return [...this.partition.take(input, { position: this.position++, at: this.now, now: () => this.now })]
+  }
+}
+
+function shown(change: Change): string {
+  if (change.kind === 'ignored') return change.reason
+  if (change.kind === 'mark') {
+    const closed = (change.mark.closed - sync(0)) / (sync(1) - sync(0))
+    return `mark ${closed} ${change.mark.floor - sync(0)}`
+  }
+  const { userId, destination } = change.key
+  const after = change.state === undefined ? 'gone' : change.state.desired
+  return [userId, destination, after, change.identify?.message.traits].filter(Boolean).join(' ')
+}

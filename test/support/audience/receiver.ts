@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Conditions } from '../conditions.ts'
+import { HttpEndpoint } from '../network/http-endpoint.ts'
+
+interface Told {
+  readonly userId: string
+  /** Absent from a delete. */
+  readonly traits?: Readonly<Record<string, unknown>>
+}
+
+/** A customer's endpoint: drops known message ids and keeps the last value of each user. */
+export class AudienceReceiver {
+  readonly values = new Map<string, unknown>()
+  /** The ids of all messages that were answered with 200. */
+  readonly taken = new Set<string>()
+  /** Includes the messages that were refused. */
+  calls = 0
+  /** The id of each message that came again after it was taken. */
+  readonly repeated: string[] = []
+  /** Users whose value came a second time under another message id. */
+  readonly toldAgain: string[] = []
+  /** The status for a message of a user. */
+  answer: (userId: string) => number = () => 200
+  /** The delay of every answer. */
+  latencyMs = 0
+  readonly #conditions = new Conditions()
+  readonly #endpoint = new HttpEndpoint((request, response) => this.#take(request, response))
+
+  static async started(): Promise<AudienceReceiver> {
+    const created = new AudienceReceiver()
+    await created.#endpoint.start()
+    return created
+  }
+
+  get url(): string {
+    return `${this.#endpoint.url}/hooks`
+  }
+
+  /** The users in the audience, as far as this endpoint knows. */
+  members(): ReadonlySet<string> {
+    return new Set([...this.values].flatMap(([userId, value]) => (value === true ? [userId] : [])))
+  }
+
+  get duplicates(): number {
+    return this.repeated.length
+  }
+
+  /** Resolves as soon as the condition holds; it is asked again after each message. */
+  until(condition: () => boolean): Promise<void> {
+    return this.#conditions.until(condition)
+  }
+
+  close(): Promise<void> {
+    return this.#endpoint.close()
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = (await json(request)) as Told
+    this.calls++
+    const status = this.answer(body.userId)
+    if (status === 200) this.#note(String(request.headers['x-message-id']), body)
+    if (this.latencyMs > 0) await delay(this.latencyMs)
+    response.writeHead(status).end()
+    this.#conditions.changed()
+  }
+
+  #note(id: string, { userId, traits }: Told): void {
+    if (this.taken.has(id)) {
+      this.repeated.push(id)
+      return
+    }
+    this.taken.add(id)
+    if (traits === undefined) return
+    const [value] = Object.values(traits)
+    // A user without a message is not in the audience.
+    if ((this.values.get(userId) ?? false) === value) this.toldAgain.push(userId)
+    this.values.set(userId, value)
+  }
+}

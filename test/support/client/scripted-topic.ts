@@ -1,0 +1,88 @@
+import { entryOf } from '../../../packages/client/src/calls.ts'
+import type { Batch, SendResult } from '../../../packages/client/src/transport.ts'
+import { createKafkaTransport, type EventsTopic } from '../../../packages/client-kafka/src/kafka-transport.ts'
+import type { Event } from '../../../src/core/message/event.ts'
+import { ManualClientClock } from './sender-harness.ts'
+
+/** A record as it was appended; `event` is what was encoded. */
+export interface Appended {
+  readonly key: string
+  readonly value: Buffer
+  readonly event: Event
+}
+
+/** How the topic answers a record: stored, not stored, or never. */
+export type Reply = Error | 'stored' | 'never'
+
+/** As adapters make them. */
+export const failure = (code: string, retriable?: boolean, message = 'it broke'): Error =>
+  Object.assign(new Error(message), { code, ...(retriable !== undefined && { retriable }) })
+
+/** The Kafka transport on a topic in memory whose answers a test sets. */
+export function transportOn(reply: (record: Appended, turn: number) => Reply = () => 'stored') {
+  const clock = new ManualClientClock()
+  const appended: Appended[] = []
+  const stored: Appended[] = []
+  const openings: (Error | undefined)[] = []
+  const tally = { opened: 0, closed: 0, flushed: 0 }
+  let onClose: () => Promise<void> = async () => {}
+  const events = new Map<Buffer, Event>()
+  const topic: EventsTopic = {
+    encode(event) {
+      const value = Buffer.from(JSON.stringify(event))
+      events.set(value, event)
+      return value
+    },
+    append(key, value, onAck) {
+      const record = { key: String(key), value, event: events.get(value) as Event }
+      appended.push(record)
+      const answer = reply(record, appended.length)
+      if (answer === 'never') return
+      if (answer === 'stored') stored.push(record)
+      queueMicrotask(() => onAck(answer === 'stored' ? undefined : answer))
+    },
+    flush() {
+      tally.flushed += 1
+    },
+  }
+  const transport = createKafkaTransport({
+    sourceId: 'web',
+    async open() {
+      tally.opened += 1
+      const error = openings.shift()
+      if (error !== undefined) throw error
+      return topic
+    },
+    close() {
+      tally.closed += 1
+      return onClose()
+    },
+    now: () => clock.now(),
+    hold: () => clock.hold(),
+  })
+  return {
+    transport,
+    clock,
+    appended,
+    stored,
+    tally,
+    /** The next openings fail with these. */
+    failOpening(...errors: readonly Error[]): void {
+      openings.push(...errors)
+    },
+    closeWith(close: () => Promise<void>): void {
+      onClose = close
+    },
+    send: (batch: Batch, signal: AbortSignal = new AbortController().signal): Promise<SendResult> =>
+      transport.send(batch, 0, signal),
+  }
+}
+
+/** Messages as the client's calls queue them, each its own user and event. */
+export function batchOf(count: number, call: (index: number) => object = () => ({})): Batch {
+  const messages = Array.from({ length: count }, (_, index) => {
+    const given = { userId: `u${index}`, event: 'E', messageId: `m${index}`, ...call(index) }
+    return entryOf('track', given, { now: () => 0, newId: () => `new-${index}` })
+  })
+  return { id: 'batch', messages }
+}

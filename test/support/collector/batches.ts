@@ -1,0 +1,40 @@
+import { type Batch, readBatch } from '../../../src/core/message/batch.ts'
+import { type NormalisedPart, normaliseSome } from '../../../src/core/message/batch-messages.ts'
+import type { CallType } from '../../../src/core/message/message.ts'
+import type { Refusal } from '../../../src/core/tracking-api.ts'
+import { epochMs } from '../../../src/core/units.ts'
+
+export const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
+
+/** What becomes of the messages of a body. */
+export type Normalised = Omit<NormalisedPart, 'next'>
+
+/** All messages of a batch, part by part as the collector does it. */
+export function normaliseAll(batch: Batch, newId: () => string): Normalised {
+  const parts: NormalisedPart[] = []
+  for (let next = 0; next < batch.elements.size; ) {
+    const part = normaliseSome(batch, next, { receivedAt, newId })
+    parts.push(part)
+    next = part.next
+  }
+  return {
+    messages: parts.flatMap(({ messages }) => messages),
+    rejected: parts.flatMap(({ rejected }) => rejected),
+    droppedKeys: parts.reduce((sum, { droppedKeys }) => sum + droppedKeys, 0),
+  }
+}
+
+/** What becomes of a body, which is JSON text or is made to it; new ids are `new-1`, `new-2`, …. */
+export function take(body: unknown, type?: CallType): Normalised | Refusal {
+  const batch = readBatch(typeof body === 'string' ? body : JSON.stringify(body), type)
+  if (batch.kind === 'refused') return batch
+  let ids = 0
+  return normaliseAll(batch, () => `new-${++ids}`)
+}
+
+/** The same, where the body is not refused. */
+export function taken(body: unknown, type?: CallType): Normalised {
+  const outcome = take(body, type)
+  if ('kind' in outcome) throw new Error(`${outcome.code}: ${outcome.message}`)
+  return outcome
+}

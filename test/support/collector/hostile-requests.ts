@@ -1,0 +1,153 @@
+import { gzipSync } from 'node:zlib'
+import { type Chance, createChance } from '../../tools/chaos/chance.ts'
+import { basic, chunk, type Fields, post } from '../network/http-bytes.ts'
+import { connect } from '../network/wire.ts'
+import { type HostileBody, hostileBodies } from './hostile-bodies.ts'
+
+export interface HostileRequest {
+  /** For the message of a failure. */
+  readonly name: string
+  /** Written one after the other. */
+  readonly pieces: readonly Buffer[]
+  /** Whether an answer is due: the others are never whole, and are reset once they are written. */
+  readonly isWhole: boolean
+}
+
+interface Options {
+  readonly seed: number
+  /** A write key that counts: half of the requests have it. */
+  readonly writeKey: string
+  /** Characters of the largest bodies, unpacked. */
+  readonly largest?: number
+}
+
+const mebibyte = 1_048_576
+const paths = ['/v1/batch', '/v1/batch', '/v1/track', '/v1/page', '/v1/import', '/v1/identify']
+
+/**
+ * Requests that are meant to end or block a collector, the same for the same seed: each shape once in its largest form, then shapes and
+ * sizes by chance. A shape is a kind of body, of packing it or of framing; the write key is missing, wrong or right, in a header, in
+ * the query or in the body.
+ */
+export function hostileRequests({
+  seed,
+  writeKey,
+  largest = 4 * mebibyte - 1_024,
+}: Options): (index: number) => HostileRequest {
+  const shapes: readonly (readonly [string, (size: number, chance: Chance) => Omit<HostileRequest, 'name'>])[] = [
+    ...Object.entries(hostileBodies).map(([name, body]) => [name, sent(body, writeKey)] as const),
+    ...Object.entries(packings).map(
+      ([name, make]) => [name, (size: number) => whole(post('/v1/track', {}, make(size)))] as const,
+    ),
+    ...Object.entries(framings),
+  ]
+  return index => {
+    const chance = createChance(seed, `hostile ${index}`)
+    const shape = shapes[index] ?? chance.pick(shapes)
+    // As many small ones as large ones, by their order of magnitude.
+    const size =
+      index < shapes.length ? largest : Math.floor(1_000 * (largest / 1_000) ** (chance.between(0, 1_000) / 1_000))
+    return { name: `${index}: ${shape[0]}, ${size}`, ...shape[1](size, chance) }
+  }
+}
+
+const whole = (...pieces: readonly Buffer[]) => ({ pieces, isWhole: true })
+
+function sent(make: HostileBody, writeKey: string) {
+  return (size: number, chance: Chance): Omit<HostileRequest, 'name'> => {
+    const body = make(size, chance)
+    const where = chance.pick(['none', 'header', 'header', 'query', 'wrong', 'body'])
+    const isText = typeof body === 'string' && body.startsWith('{')
+    const keyed = where === 'body' && isText ? `{"writeKey":${JSON.stringify(writeKey)},${body.slice(1)}` : body
+    const headers: Fields = {
+      ...(where === 'header' && { Authorization: basic(writeKey) }),
+      ...(where === 'wrong' && { 'X-Write-Key': 'wrong' }),
+      ...(chance.between(0, 9) === 0 && { 'X-Strict-Mode': '1' }),
+    }
+    const path = chance.pick(paths) + (where === 'query' ? `?writeKey=${encodeURIComponent(writeKey)}` : '')
+    return whole(post(path, headers, chance.between(0, 4) === 0 ? Buffer.from(keyed) : gzipSync(keyed, { level: 1 })))
+  }
+}
+
+/** Bodies that are gzip, or begin like it. */
+const packings: Readonly<Record<string, (size: number) => Buffer>> = {
+  'a gzip bomb': size => gzipSync(Buffer.alloc(8 * size, '[')),
+  'a gzip bomb in many members': size =>
+    Buffer.concat(Array(Math.ceil(size / 32_768)).fill(gzipSync(Buffer.alloc(65_536, '{')))),
+  'gzip in gzip': size => gzipSync(gzipSync(Buffer.alloc(4 * size, ' '))),
+  'gzip that is cut off': size => gzipSync(Buffer.alloc(size, '[{}]')).subarray(0, -9),
+  'gzip that is damaged': size => {
+    const bytes = gzipSync(Buffer.alloc(size, '[{}]'))
+    bytes[bytes.length >> 1] = 0xff
+    return bytes
+  },
+  'gzip of nothing': () => gzipSync(''),
+}
+
+const head = (lines: string): Buffer => Buffer.from(`POST /v1/batch HTTP/1.1\r\nHost: c\r\n${lines}\r\n\r\n`, 'latin1')
+
+/** Requests that are no valid HTTP, or never end. */
+const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<HostileRequest, 'name'>>> = {
+  'two framings': () => whole(head('Content-Length: 6\r\nTransfer-Encoding: chunked'), Buffer.from('0\r\n\r\nG')),
+  'two lengths': () => whole(head('Content-Length: 2\r\nContent-Length: 3'), Buffer.from('{}x')),
+  'a framing that nobody knows': (_, chance) =>
+    whole(head(`Transfer-Encoding: ${chance.pick(['xchunked', 'chunked, gzip', '\vchunked'])}`)),
+  'a folded header': () => whole(head('X-A: b\r\n Content-Length: 2'), Buffer.from('{}')),
+  'a chunk of another length than it says': () =>
+    whole(head('Transfer-Encoding: chunked'), Buffer.from('5\r\nabc\r\n0\r\n\r\n')),
+  'a chunk length that overflows': () =>
+    whole(head('Transfer-Encoding: chunked'), Buffer.from('fffffffffffffffff\r\n')),
+  'one huge header': size => whole(head(`X-A: ${'a'.repeat(Math.min(size, 65_536))}`)),
+  'many headers': size =>
+    whole(head(Array.from({ length: Math.min(size, 3_000) }, (_, index) => `X-${index}: a`).join('\r\n'))),
+  'a huge path': size =>
+    whole(Buffer.from(`POST /v1/${'a'.repeat(Math.min(size, 65_536))} HTTP/1.1\r\nHost: c\r\n\r\n`)),
+  'a length that is too large': () => whole(head('Content-Length: 99999999999')),
+  'tiny chunks': size =>
+    whole(
+      head('Transfer-Encoding: chunked'),
+      Buffer.concat(Array(Math.min(size, 70_000)).fill(chunk('{'))),
+      Buffer.from('0\r\n\r\n'),
+    ),
+  'a body that never ends': size => ({
+    pieces: [head(`Content-Length: ${size}`), Buffer.alloc(size >> 1, '[')],
+    isWhole: false,
+  }),
+  'chunks that never end': size => ({
+    pieces: [head('Transfer-Encoding: chunked'), chunk(Buffer.alloc(size >> 1, '{'))],
+    isWhole: false,
+  }),
+  'a head that never ends': () => ({
+    pieces: [Buffer.from('POST /v1/batch HTTP/1.1\r\nHost: c\r\nX-A')],
+    isWhole: false,
+  }),
+}
+
+/**
+ * Sends the requests `from` to `to`, `concurrency` at a time, each on a connection of its own. Resolves with the status of each answer,
+ * 0 where the connection was closed without one. Rejects when the port refuses connections.
+ */
+export async function sendHostile(
+  url: string,
+  request: (index: number) => HostileRequest,
+  { from = 0, to, concurrency }: { readonly from?: number; readonly to: number; readonly concurrency: number },
+): Promise<ReadonlyMap<string, number>> {
+  const statuses = new Map<string, number>()
+  let next = from
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < to; index = next++) {
+      const { name, pieces, isWhole } = request(index)
+      const wire = await connect(url)
+      for (const piece of pieces) await wire.send(piece)
+      if (isWhole) {
+        // What is not whole by the book has no answer that a client would wait for.
+        wire.end()
+        const answer = await wire.answer().catch(() => undefined)
+        statuses.set(name, answer?.status ?? 0)
+      }
+      wire.reset()
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  return statuses
+}

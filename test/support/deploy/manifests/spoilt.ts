@@ -1,0 +1,42 @@
+import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
+
+/* Manifests that were good, with one thing changed. */
+
+export type Spoil = (manifests: readonly Manifest[]) => readonly Manifest[]
+
+/** Sets what is at a path (`spec.template.spec.containers.0.image`) of the first object of a kind, or removes it: undefined. */
+export const at =
+  (kind: string, path: string, value: unknown): Spoil =>
+  manifests => {
+    const changed = structuredClone(manifests) as Manifest[]
+    const found = changed.find(each => each.kind === kind)
+    if (found === undefined) throw new Error(`there is no ${kind}`)
+    const keys = path.split('.')
+    const last = keys.pop() as string
+    let parent = found as Record<string, unknown>
+    for (const key of keys) {
+      if (parent[key] === undefined) parent[key] = {}
+      parent = parent[key] as Record<string, unknown>
+    }
+    if (value === undefined) delete parent[last]
+    else parent[last] = value
+    return changed
+  }
+
+/** The same in the first container of a kind's pods. */
+export const inContainer = (kind: string, path: string, value: unknown): Spoil =>
+  at(kind, `spec.template.spec.containers.0.${path}`, value)
+export const inPod = (kind: string, path: string, value: unknown): Spoil =>
+  at(kind, `spec.template.spec.${path}`, value)
+
+export const without =
+  (kind: string): Spoil =>
+  manifests =>
+    manifests.filter(each => each.kind !== kind)
+
+export const plus =
+  (kind: string, name = 'hookline'): Spoil =>
+  manifests => [
+    ...manifests,
+    { apiVersion: 'v1', kind, metadata: { name, labels: { 'app.kubernetes.io/name': 'hookline' } } },
+  ]

@@ -1,0 +1,144 @@
+import { type Carried, firstCarried } from '../../../src/core/delivery/carried.ts'
+import type { CallOutcome, Decision } from '../../../src/core/delivery/decide.ts'
+import type { Outcome } from '../../../src/core/delivery/outcome.ts'
+import type { RetryPolicy } from '../../../src/core/delivery/schedule.ts'
+import type { Event } from '../../../src/core/message/event.ts'
+import type { Message } from '../../../src/core/message/message.ts'
+import type { LogRecord } from '../../../src/core/ports.ts'
+import type { Destination, PayloadSettings, Source, Webhook } from '../../../src/core/settings.ts'
+import { tiersOf } from '../../../src/core/topics.ts'
+import {
+  type DurationMs,
+  type EpochMs,
+  epochMs,
+  formatDuration,
+  parseDuration,
+  Secret,
+} from '../../../src/core/units.ts'
+
+/** Valid values to vary one thing of. */
+
+export const start = epochMs(Date.parse('2026-11-21T08:00:00.000Z'))
+
+export const duration = (text: string): DurationMs => {
+  const parsed = parseDuration(text)
+  if (parsed === undefined) throw new TypeError(`no duration: ${text}`)
+  return parsed
+}
+export const durations = (text: string): readonly DurationMs[] => text.split(' ').filter(Boolean).map(duration)
+
+/** The schedule of decisions.md "number and spacing of retries". */
+export const defaultSchedule = durations('10s 30s 1m 5m 15m 30m 1h 1h 1h')
+
+export const policyOf = (schedule: readonly DurationMs[], window = duration('4h')): RetryPolicy => ({
+  schedule,
+  window,
+  tiers: tiersOf(schedule),
+})
+export const defaultPolicy = policyOf(defaultSchedule)
+
+export const webhookOf = (index: number, headers: Webhook['headers'] = {}): Webhook => ({
+  label: String(index),
+  url: `https://hooks.example.com/${index}`,
+  urlHash: `${index}`.repeat(8).slice(0, 8),
+  headers,
+  traceHeaders: false,
+})
+
+export const destinationOf = (given: Partial<Destination> = {}): Destination => ({
+  id: 'crm',
+  enabled: true,
+  paused: false,
+  sources: ['web'],
+  secrets: [],
+  webhooks: [webhookOf(0)],
+  ...given,
+})
+
+export const sourceOf = (id: string): Source => ({ id, writeKeys: [new Secret(`key of ${id}`)] })
+
+export const messageOf = (given: Partial<Message> = {}): Message => ({
+  type: 'track',
+  messageId: 'message-1',
+  userId: 'u1',
+  anonymousId: undefined,
+  groupId: undefined,
+  previousId: undefined,
+  event: 'Opened',
+  name: undefined,
+  category: undefined,
+  timestamp: start,
+  properties: undefined,
+  traits: undefined,
+  context: undefined,
+  integrations: undefined,
+  ...given,
+})
+
+export const eventOf = (given: Partial<Event> = {}): Event => ({
+  sourceId: 'web',
+  destinationId: undefined,
+  receivedAt: start,
+  canonical: true,
+  origin: undefined,
+  message: messageOf(),
+  ...given,
+})
+
+export const defaultPayload: PayloadSettings = {
+  userAgent: 'Hookline',
+  messageIdHeader: true,
+  anonymousId: 'fallback',
+  standardWebhooks: false,
+}
+
+export const recordOf = (given: Partial<LogRecord> = {}): LogRecord => ({
+  topic: 'hookline.events',
+  partition: 3,
+  offset: 41,
+  timestamp: start,
+  key: Buffer.from('u1'),
+  value: Buffer.from([0, 1, 2, 255]),
+  headers: {},
+  ...given,
+})
+
+export const carriedOf = (given: Partial<Carried> = {}): Carried => ({
+  ...firstCarried(recordOf(), 'crm', 'message-1', start, duration('4h')),
+  ...given,
+})
+
+export const later = (text: string, from: number = start) => epochMs(from + duration(text))
+
+/** The parts of a decision that a row is about. */
+export function summary(decision: Decision, now: EpochMs = start): string {
+  switch (decision.kind) {
+    case 'delivered':
+      return decision.kind
+    case 'dropped':
+    case 'dead_lettered':
+      return `${decision.kind} ${decision.reason}`
+    case 'deferred':
+      return `${decision.kind} ${decision.cause} ${formatDuration(decision.tier)}`
+    case 'retried': {
+      const { carried, tier } = decision
+      return `${decision.kind} after ${carried.notBefore - now}ms in ${formatDuration(tier)}`
+    }
+  }
+}
+
+export function carriedAfter(decision: Decision): Carried {
+  if (!('carried' in decision)) throw new TypeError(`${decision.kind} carries nothing`)
+  return decision.carried
+}
+
+/** `http_5xx/20` is an outcome with Retry-After 20, `1:http_5xx` one of the second webhook. */
+export function callsOf(text: string): readonly CallOutcome[] {
+  return text
+    .split(' ')
+    .filter(Boolean)
+    .map((call, position) => {
+      const [, index, outcome, retryAfter] = /^(?:(\d):)?(\w+)(?:\/(.+))?$/.exec(call) ?? []
+      return { webhook: webhookOf(Number(index ?? position)), outcome: outcome as Outcome, retryAfter }
+    })
+}

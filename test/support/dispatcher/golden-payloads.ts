@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseJson } from '../../../src/core/message/json.ts'
+import type { Message } from '../../../src/core/message/message.ts'
+import { normalise } from '../../../src/core/message/normalise.ts'
+import { epochMs, Secret } from '../../../src/core/units.ts'
+import { messageOf, start } from './deliveries.ts'
+
+/* What the files are and how the signatures were made stands in the folder's README. */
+const folder = resolve(import.meta.dirname, '../../golden/payloads')
+const suffix = '.message.json'
+const read = (name: string): string => readFileSync(join(folder, name), 'utf8')
+
+export const goldenSecret = new Secret('shared-s3cret-ü')
+
+/** `<settings>/<case>` → X-Signature, as OpenSSL made it. */
+export const goldenSignatures: ReadonlyMap<string, string> = new Map(
+  [...read('signatures.sha1').matchAll(/^([0-9a-f]{40}) \*(.+)\.body\.json$/gm)].map(
+    ([, hex, name]) => [name, hex] as [string, string],
+  ),
+)
+
+export interface GoldenPayload {
+  /** `<settings>/<case>` */
+  readonly name: string
+  readonly message: Message
+  readonly body: string
+}
+
+export const goldenPayloads: readonly GoldenPayload[] = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith(suffix))
+  .map(name => name.slice(0, -suffix.length))
+  .sort()
+  .map(name => ({ name, message: messageFrom(read(`${name}${suffix}`)), body: read(`${name}.body.json`) }))
+
+/** The message that an SDK's text becomes; a deletion request makes its `delete` itself, of three fields. */
+function messageFrom(text: string): Message {
+  const parsed = parseJson(text)
+  if (parsed.kind === 'rejected') throw new TypeError(parsed.message)
+  const input = parsed.value as Record<string, string>
+  if (input['type'] === 'delete') return deletionFrom(input)
+  const normalised = normalise(input, { receivedAt: start, sentAt: undefined, newId: () => 'id-1' })
+  if (normalised.kind === 'rejected') throw new TypeError(normalised.message)
+  return normalised.message
+}
+
+function deletionFrom({ userId, anonymousId, traits, context, timestamp }: Record<string, string>): Message {
+  return {
+    ...messageOf({ type: 'delete', event: undefined, userId, anonymousId }),
+    timestamp: epochMs(Date.parse(timestamp as string)),
+    traits: traits && (JSON.stringify(traits) as Message['traits']),
+    context: context && (JSON.stringify(context) as Message['context']),
+  } as Message
+}

@@ -1,0 +1,227 @@
+import { encodeMarks, type Mark } from '../../../src/core/deletion/marks.ts'
+import { createRouting } from '../../../src/core/delivery/route.ts'
+import type { Event } from '../../../src/core/message/event.ts'
+import type { Message } from '../../../src/core/message/message.ts'
+import type { CallResult, LogProducer, RecordHeaders, WebhookCall } from '../../../src/core/ports.ts'
+import type { CanarySettings, DeliverySettings, Destination } from '../../../src/core/settings.ts'
+import { tiersOf, topicNames } from '../../../src/core/topics.ts'
+import type { Tracer } from '../../../src/core/trace/tracer.ts'
+import { type DurationMs, durationMs, type EpochMs, Secret } from '../../../src/core/units.ts'
+import { createMarks, type Marks } from '../../../src/services/deletion/marks.ts'
+import { createDispatcherService, type DispatcherService } from '../../../src/services/dispatcher/service.ts'
+import { JsonEventCodec } from '../kafka/json-codec.ts'
+import type { MemoryFollower } from '../kafka/memory-follower.ts'
+import { type MemoryConsumer, MemoryLog } from '../kafka/memory-log.ts'
+import { ManualClock } from '../manual-clock.ts'
+import { countingMetrics } from '../telemetry/counting-metrics.ts'
+import { type Line, RecordingLogger } from '../telemetry/recording-logger.ts'
+
+export const ok: CallResult = { kind: 'answered', status: 200, retryAfter: undefined }
+export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+export const defaultSchedule = [
+  10 * second,
+  30 * second,
+  minute,
+  5 * minute,
+  15 * minute,
+  30 * minute,
+  hour,
+  hour,
+  hour,
+].map(durationMs)
+
+export const destination = (id: string, override: Partial<Destination> = {}): Destination => ({
+  id,
+  enabled: true,
+  paused: false,
+  sources: ['web'],
+  secrets: [],
+  webhooks: [{ label: '0', url: `https://${id}.example.com/`, urlHash: '00000000', headers: {}, traceHeaders: false }],
+  ...override,
+})
+
+interface Options {
+  readonly destinations?: readonly Destination[]
+  readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
+  readonly delivery?: Partial<DeliverySettings>
+  /** Where records of attempts go. */
+  readonly attemptProducer?: LogProducer
+  readonly tracer?: Tracer
+  /** Absent: the process has always had CPU left. */
+  readonly outOfCpuUntil?: () => number
+}
+
+/** The real dispatcher service on a log in memory, a scripted transport and a manual clock. */
+export class DispatcherHarness {
+  readonly clock = new ManualClock()
+  readonly log = new MemoryLog(this.clock)
+  readonly topics = topicNames('hookline')
+  readonly codec = new JsonEventCodec()
+  readonly calls: { call: WebhookCall; at: EpochMs }[] = []
+  readonly counts = new Map<string, number>()
+  destinations: readonly Destination[]
+  /** Heartbeats, live. */
+  canary: CanarySettings | undefined
+  service: DispatcherService
+  /** Of the suppressions topic. */
+  follower: MemoryFollower
+  marks: Marks
+  live: MemoryConsumer
+  retries: MemoryConsumer
+  readonly #logger = new RecordingLogger()
+  readonly #create: () => DispatcherService
+  readonly #consume: () => { live: MemoryConsumer; retries: MemoryConsumer }
+  #answers: (() => void)[] = []
+  /** Ends with the process: what its timers still do changes nothing. */
+  #life = new AbortController()
+
+  constructor({ destinations = [destination('crm')], answer = () => ok, delivery, ...more }: Options = {}) {
+    this.destinations = destinations
+    const settings: DeliverySettings = {
+      timeout: durationMs(5 * second),
+      schedule: defaultSchedule,
+      window: durationMs(4 * hour),
+      ordering: 'key',
+      transport: 'got',
+      maxInFlight: 100,
+      perWebhook: 50,
+      perHost: 50,
+      attemptsTopic: false,
+      ...delivery,
+    }
+    ;({ follower: this.follower, marks: this.marks } = this.#follow())
+    this.#consume = () => ({
+      live: this.log.consumer('live', () => [this.topics.events]),
+      retries: this.log.consumer('retries', () => tiersOf(settings.schedule).map(this.topics.retry)),
+    })
+    ;({ live: this.live, retries: this.retries } = this.#consume())
+    this.#create = () => {
+      const { signal } = this.#life
+      return createDispatcherService({
+        live: this.live,
+        retries: this.retries,
+        producer: this.#producer(),
+        codec: this.codec,
+        encodeInput: input => Buffer.from(JSON.stringify(input)),
+        marks: this.marks,
+        outOfCpuUntil: () => Number.NEGATIVE_INFINITY,
+        ...more,
+        canary: () => this.canary,
+        transport: {
+          post: (call, onEnd) => {
+            if (signal.aborted) return
+            const at = this.clock.now()
+            this.calls.push({ call, at })
+            const result = answer(call, at)
+            if (result !== 'never') this.#answers.push(() => onEnd(result))
+          },
+          close: async () => {},
+        },
+        clock: this.clock,
+        metrics: countingMetrics(this.counts),
+        logger: this.#logger,
+        topics: this.topics,
+        delivery: settings,
+        routing: () =>
+          createRouting({ sources: [{ id: 'web', writeKeys: [new Secret('key')] }], destinations: this.destinations }),
+        payload: () => ({
+          userAgent: 'Hookline',
+          messageIdHeader: true,
+          anonymousId: 'fallback',
+          standardWebhooks: false,
+        }),
+      })
+    }
+    this.service = this.#create()
+  }
+
+  static async started(options: Options = {}): Promise<DispatcherHarness> {
+    const harness = new DispatcherHarness(options)
+    await harness.marks.start()
+    await harness.service.start()
+    return harness
+  }
+
+  /** The process is killed, so that nothing is drained or committed, and another one starts. */
+  async restart(): Promise<void> {
+    this.#life.abort()
+    this.#life = new AbortController()
+    this.#answers = []
+    this.live.kill()
+    this.retries.kill()
+    await this.follower.stop()
+    ;({ live: this.live, retries: this.retries } = this.#consume())
+    ;({ follower: this.follower, marks: this.marks } = this.#follow())
+    this.service = this.#create()
+    await this.marks.start()
+    await this.service.start()
+  }
+
+  /** What is logged, at every level. */
+  get lines(): readonly Line[] {
+    return this.#logger.lines
+  }
+
+  write(event: Partial<Event> & { message: Message }, headers: RecordHeaders = {}): void {
+    const whole: Event = {
+      sourceId: 'web',
+      destinationId: undefined,
+      receivedAt: this.clock.now(),
+      canonical: true,
+      origin: undefined,
+      ...event,
+    }
+    const { origin, receivedAt, message } = whole
+    // As a deletion does: without its mark a delete is forged.
+    if (origin?.kind === 'deletion' && message.userId !== undefined)
+      this.mark(message.userId, { source: whole.sourceId, deletedAt: receivedAt, isSuppressed: false })
+    this.log.write(this.topics.events, this.codec.encode(whole), message.userId ?? null, headers)
+  }
+
+  /** Lets time pass; everything that follows from it happens. */
+  advance(duration: DurationMs | number): Promise<void> {
+    return this.clock.advance(duration, () => this.#settle())
+  }
+
+  /** A deletion is accepted now. */
+  mark(userId: string, ...marks: Mark[]): void {
+    this.log.write(this.topics.suppressions, Buffer.from(encodeMarks(marks)), userId)
+  }
+
+  /** What a topic holds, as JSON. */
+  written(topic: string): readonly unknown[] {
+    return this.log.records(topic).map(({ value }) => JSON.parse(String(value)))
+  }
+
+  count(key: string): number {
+    return this.counts.get(key) ?? 0
+  }
+
+  #producer(): LogProducer {
+    const producer = this.log.producer()
+    const { signal } = this.#life
+    return { ...producer, append: (...given) => (signal.aborted ? undefined : producer.append(...given)) }
+  }
+
+  #follow(): { follower: MemoryFollower; marks: Marks } {
+    const topic = this.topics.suppressions
+    const follower = this.log.follower(topic)
+    const deps = { follower, producer: this.#producer(), topic, clock: this.clock, logger: this.#logger }
+    return { follower, marks: createMarks(deps) }
+  }
+
+  /** Answers calls and moves records until the dispatcher is idle. */
+  async #settle(): Promise<void> {
+    for (let quiet = 0; quiet < 2; ) {
+      const answers = this.#answers.splice(0)
+      for (const answer of answers) answer()
+      const moved = this.log.poll()
+      await new Promise(resolve => setImmediate(resolve))
+      quiet = answers.length > 0 || moved ? 0 : quiet + 1
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+export const checkout = resolve(import.meta.dirname, '../../..')
+
+/** A page of the documentation. */
+export interface Page {
+  /** Within the repository. */
+  readonly path: string
+  readonly text: string
+}
+
+export const pageAt = (path: string): Page => ({ path, text: readFileSync(join(checkout, path), 'utf8') })
+
+/** Every page that somebody reads, in the order of their paths. */
+export const allPages = (): readonly Page[] =>
+  [
+    ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'schemas/README.md'],
+    ...['packages/client/README.md', 'packages/client-kafka/README.md'],
+    ...['test/README.md', 'test/golden/payloads/README.md'],
+    ...readdirSync(join(checkout, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter(name => name.endsWith('.md'))
+      .map(name => join('docs', name))
+      .sort(),
+  ].map(pageAt)
+
+/** An example: between fences, or indented by four spaces where there is no list that it could belong to. */
+export interface Block {
+  /** Of its first line, from 1. */
+  readonly line: number
+  /** What the fence names; `''` for an indented one. */
+  readonly language: string
+  readonly text: string
+}
+
+const fence = /^( *)```(\S*)\n(.*?)^\1```$/gms
+const indented = /(?<=\n\n)(?: {4}.*\n)(?:(?: {4}.*)?\n)*/g
+
+export function blocksOf({ text }: Page): readonly Block[] {
+  const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length
+  const fenced = [...text.matchAll(fence)].map(({ index, 1: margin = '', 2: language = '', 3: inside = '' }) => ({
+    line: lineAt(index) + 1,
+    language,
+    text: inside.replaceAll(new RegExp(`^${margin}`, 'gm'), ''),
+  }))
+  const rest = withoutFences(text)
+  const others = [...rest.matchAll(indented)].map(({ index, 0: inside }) => ({
+    line: lineAt(index),
+    language: '',
+    text: inside.replaceAll(/^ {4}/gm, ''),
+  }))
+  return [...fenced, ...others].sort((a, b) => a.line - b.line)
+}
+
+/** The text with its fenced examples blanked out; lines stay where they are. */
+export const withoutFences = (text: string): string => text.replaceAll(fence, block => block.replaceAll(/[^\n]/g, ''))
+
+/** What stands in backquotes within sentences and tables. */
+export const codeSpansOf = ({ text }: Page): readonly string[] =>
+  [...withoutFences(text).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)

@@ -1,0 +1,39 @@
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { createKafka } from '../../../src/adapters/kafka/client.ts'
+import { createConsumer } from '../../../src/adapters/kafka/consumer.ts'
+import { durationMs } from '../../../src/core/units.ts'
+import { type Load, startLoad } from '../process/load.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+
+/**
+ * Members that join a group and leave it, one after another, like the replicas of an unstable
+ * autoscaler. They speak the group's own protocol and ignore the partitions they get.
+ */
+export function startMemberChurn(groupId: string, topic: string): Load {
+  async function pass(): Promise<void> {
+    const member = createConsumer({
+      kafka: createKafka(
+        {
+          brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
+          clientId: 'member-churn',
+          tls: undefined,
+          sasl: undefined,
+        },
+        silent,
+      ),
+      ...{ groupId, topics: [topic], clock: systemClock, logger: silent, maxWait: durationMs(100) },
+      onFatal: () => undefined,
+      onPositionLost: () => undefined,
+    })
+    await member.start({
+      onAssigned: () => undefined,
+      onRecords: () => undefined,
+      onRevoked: () => undefined,
+      onRevoking: () => Promise.resolve(),
+      onConfirmed: () => undefined,
+      positions: () => [],
+    })
+    await member.stop()
+  }
+  return startLoad(pass, 0)
+}

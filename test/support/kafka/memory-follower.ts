@@ -1,0 +1,37 @@
+import type { LogRecord, TopicFollower, TopicFollowerHandlers } from '../../../src/core/ports.ts'
+
+/** Follows a topic of a log in memory. */
+export class MemoryFollower implements TopicFollower {
+  readonly #records: () => readonly LogRecord[]
+  readonly #now: () => number
+  #handlers: TopicFollowerHandlers | undefined
+  /** By partition. */
+  readonly #positions = new Map<number, number>()
+  /** Whether brokers answer it. */
+  isCutOff = false
+
+  constructor(records: () => readonly LogRecord[], now: () => number) {
+    this.#records = records
+    this.#now = now
+  }
+
+  async start(handlers: TopicFollowerHandlers): Promise<void> {
+    this.#handlers = handlers
+    this.poll()
+  }
+
+  poll(): boolean {
+    if (this.isCutOff) return false
+    const records = this.#records().filter(({ partition, offset }) => offset >= (this.#positions.get(partition) ?? 0))
+    for (const record of records) {
+      this.#positions.set(record.partition, record.offset + 1)
+      this.#handlers?.onRecord(record)
+    }
+    this.#handlers?.onCurrent(this.#now())
+    return records.length > 0
+  }
+
+  async stop(): Promise<void> {
+    this.#handlers = undefined
+  }
+}

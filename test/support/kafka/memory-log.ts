@@ -1,0 +1,253 @@
+import { partitionFor } from '../../../src/core/message/event.ts'
+import type {
+  Clock,
+  LogConsumer,
+  LogConsumerHandlers,
+  LogProducer,
+  LogRecord,
+  OutgoingRecord,
+  PartitionReader,
+  Position,
+  RecordHeaders,
+  UnreadBatch,
+} from '../../../src/core/ports.ts'
+import { type DurationMs, durationMs } from '../../../src/core/units.ts'
+import { MemoryFollower } from './memory-follower.ts'
+
+/**
+ * A log in memory behind the Kafka ports, for tests of services with a manual clock. It hands records over only in `poll`, and
+ * answers writes only there, as a broker would: never within the call.
+ */
+export class MemoryLog {
+  readonly #topics = new Map<string, LogRecord[][]>()
+  readonly #committed = new Map<string, Position>()
+  readonly #consumers = new Set<MemoryConsumer>()
+  readonly #followers = new Set<MemoryFollower>()
+  readonly #answers: (() => void)[] = []
+  readonly unwritable = new Set<string>()
+  /** The largest value that a topic takes, where it is not any. */
+  readonly maxBytes = new Map<string, number>()
+  readonly #clock: Clock
+  readonly #partitions: number
+
+  constructor(clock: Clock, partitions = 1) {
+    this.#clock = clock
+    this.#partitions = partitions
+  }
+
+  records(topic: string): readonly LogRecord[] {
+    return this.#logs(topic).flat()
+  }
+
+  committed(group: string, topic: string, partition = 0): number {
+    return this.#position(group, topic, partition).offset
+  }
+
+  write(topic: string, value: Buffer | null, key: string | null = null, headers: RecordHeaders = {}): void {
+    this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers })
+  }
+
+  /** In a partition of its own choice. */
+  writeTo(
+    partition: number,
+    topic: string,
+    value: Buffer | null,
+    headers: RecordHeaders = {},
+    key: string | null = null,
+  ): void {
+    this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers, partition })
+  }
+
+  /** What a consumer makes of a batch that it does not read. */
+  writeUnreadBatch(topic: string, unreadBatch: UnreadBatch): void {
+    this.#append(topic, { key: null, value: null, headers: {} }, unreadBatch)
+  }
+
+  /** Up to the ends as of the call; of a compacted topic the last record of each key, without those that are null. */
+  reader({ isCompacted = false } = {}): PartitionReader {
+    const logOf = (topic: string, partition: number): readonly LogRecord[] => this.#logs(topic)[partition] ?? []
+    return {
+      readPartition: async ({ topic, partition }, onRecord, from = 0) => {
+        const all = logOf(topic, partition).slice(from)
+        const last = new Map(all.map(record => [String(record.key), record]))
+        const left = isCompacted ? [...last.values()].filter(({ value }) => value !== null) : all
+        for (const record of left) await onRecord(record)
+        return left.length
+      },
+      endOf: async ({ topic, partition }) => logOf(topic, partition).length,
+    }
+  }
+
+  producer(): LogProducer {
+    return {
+      append: (topic, record, onAck) => {
+        this.#answers.push(() => {
+          if (this.unwritable.has(topic)) return onAck(new Error(`${topic} is not writable`))
+          if ((record.value?.length ?? 0) > (this.maxBytes.get(topic) ?? Number.POSITIVE_INFINITY))
+            return onAck(Object.assign(new Error('too large'), { code: 'MESSAGE_TOO_LARGE' }))
+          onAck(undefined, this.#append(topic, record))
+        })
+      },
+      flush: async () => {},
+      stop: async () => {},
+    }
+  }
+
+  consumer(group: string, topics: () => readonly string[]): MemoryConsumer {
+    const consumer = new MemoryConsumer({
+      assign: () =>
+        topics().flatMap(topic => this.#logs(topic).map((_, partition) => this.#position(group, topic, partition))),
+      read: (topic, partition, offset) => this.#logs(topic)[partition]?.slice(offset) ?? [],
+      commit: position => this.#committed.set(`${group}/${position.topic}/${position.partition}`, position),
+    })
+    this.#consumers.add(consumer)
+    return consumer
+  }
+
+  follower(topic: string): MemoryFollower {
+    const follower = new MemoryFollower(
+      () => this.records(topic),
+      () => this.#clock.boottime(),
+    )
+    this.#followers.add(follower)
+    return follower
+  }
+
+  /** The numbers of the partitions that each topic has. */
+  get partitionNumbers(): readonly number[] {
+    return Array.from({ length: this.#partitions }, (_, partition) => partition)
+  }
+
+  /** Answers writes and hands over records; true when there was anything to do. */
+  poll(): boolean {
+    const hasAnswered = this.answer()
+    const handedOver = [...this.#followers, ...this.#consumers].map(reader => reader.poll())
+    return hasAnswered || handedOver.includes(true)
+  }
+
+  /** Answers writes only. */
+  answer(): boolean {
+    const answers = this.#answers.splice(0)
+    for (const answer of answers) answer()
+    return answers.length > 0
+  }
+
+  #position(group: string, topic: string, partition: number): Position {
+    return this.#committed.get(`${group}/${topic}/${partition}`) ?? { topic, partition, offset: 0, metadata: '' }
+  }
+
+  #logs(topic: string): LogRecord[][] {
+    const logs = this.#topics.get(topic) ?? Array.from({ length: this.#partitions }, () => [])
+    this.#topics.set(topic, logs)
+    return logs
+  }
+
+  /** Returns its offset. */
+  #append(topic: string, record: OutgoingRecord, unreadBatch?: UnreadBatch): number {
+    const { key, value, headers, partitionKey = key } = record
+    const { partition = partitionKey === null ? 0 : partitionFor(partitionKey, this.#partitions) } = record
+    const log = this.#logs(topic)[partition] as LogRecord[]
+    const at = { topic, partition, offset: log.length, timestamp: this.#clock.now() }
+    log.push({ ...at, key, value, headers, ...(unreadBatch && { unreadBatch }) })
+    return at.offset
+  }
+}
+
+interface StoredTopics {
+  assign(): readonly Position[]
+  read(topic: string, partition: number, offset: number): readonly LogRecord[]
+  commit(position: Position): void
+}
+
+/** A consumer that alone has all partitions. */
+export class MemoryConsumer implements LogConsumer {
+  readonly #stored: StoredTopics
+  #handlers: LogConsumerHandlers | undefined
+  #positions = new Map<string, { topic: string; partition: number; offset: number; paused: boolean }>()
+
+  constructor(stored: StoredTopics) {
+    this.#stored = stored
+  }
+
+  async start(handlers: LogConsumerHandlers): Promise<void> {
+    this.#handlers = handlers
+    this.rebalance()
+  }
+
+  /** Revokes and assigns every partition, as after a lost session: uncommitted records come again. */
+  rebalance(): void {
+    this.#handlers?.onRevoked([...this.#positions.values()])
+    const assigned = this.#stored.assign()
+    this.#positions = new Map(
+      assigned.map(position => [`${position.topic}/${position.partition}`, { ...position, paused: false }]),
+    )
+    this.#handlers?.onAssigned(assigned)
+  }
+
+  poll(): boolean {
+    let handedOver = false
+    for (const position of this.#positions.values()) {
+      if (position.paused) continue
+      const records = this.#stored.read(position.topic, position.partition, position.offset)
+      if (records.length === 0) continue
+      handedOver = true
+      position.offset += records.length
+      this.#handlers?.onRecords({ ...position, records, nextOffset: position.offset, highWatermark: position.offset })
+    }
+    if (this.isCommitting) for (const position of this.#handlers?.positions() ?? []) this.#stored.commit(position)
+    return handedOver
+  }
+
+  pause({ topic, partition }: { topic: string; partition: number }): void {
+    const position = this.#positions.get(`${topic}/${partition}`)
+    if (position !== undefined) position.paused = true
+  }
+
+  resume({ topic, partition }: { topic: string; partition: number }): void {
+    const position = this.#positions.get(`${topic}/${partition}`)
+    if (position !== undefined) position.paused = false
+  }
+
+  seek({ topic, partition }: { topic: string; partition: number }, offset: number): void {
+    const position = this.#positions.get(`${topic}/${partition}`)
+    if (position !== undefined) position.offset = offset
+  }
+
+  async stop(): Promise<void> {
+    for (const position of this.#handlers?.positions() ?? []) this.#stored.commit(position)
+    this.kill()
+  }
+
+  /** Its process is gone, with whatever it had not committed. */
+  kill(): void {
+    this.#handlers = undefined
+    this.#positions.clear()
+  }
+
+  /** Whether the commit timer runs. */
+  isCommitting = true
+
+  /** Whether the group would let us start anything. */
+  confirmed = true
+
+  isConfirmed(): boolean {
+    return this.confirmed
+  }
+
+  /** What the group would tell its members. */
+  get handlers(): LogConsumerHandlers | undefined {
+    return this.#handlers
+  }
+
+  /** How long it has heard nothing of the broker, and has not even tried to. */
+  silentFor: DurationMs = durationMs(0)
+  inactiveFor: DurationMs = durationMs(0)
+
+  silence(): DurationMs {
+    return this.silentFor
+  }
+
+  inactivity(): DurationMs {
+    return this.inactiveFor
+  }
+}

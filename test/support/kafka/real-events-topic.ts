@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import type { KafkaTransportOptions } from '../../../packages/client-kafka/src/kafka-transport-options.ts'
+import { createEventCodec, eventSchema } from '../../../src/adapters/avro.ts'
+import { subjectOf } from '../../../src/adapters/avro-codec.ts'
+import { systemClock as clock } from '../../../src/adapters/clock.ts'
+import { createAdmin } from '../../../src/adapters/kafka/admin.ts'
+import { createKafka } from '../../../src/adapters/kafka/client.ts'
+import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { createRegistry } from '../../../src/adapters/registry.ts'
+import type { Event } from '../../../src/core/message/event.ts'
+import { epochMs } from '../../../src/core/units.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+
+/** An events topic of its own on a real broker and registry, without services. */
+export interface RealEventsTopic {
+  readonly topic: string
+  /** For a transport that writes there. */
+  readonly options: KafkaTransportOptions
+  createTopic(): Promise<void>
+  registerSchema(): Promise<void>
+  /** Everything on the topic, partition by partition. */
+  events(): Promise<readonly { readonly event: Event; readonly key: string; readonly partition: number }[]>
+  topics(): Promise<readonly string[]>
+}
+
+export const partitions = 4
+
+/** Nothing is there before it is created. */
+export function newRealEventsTopic(brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')): RealEventsTopic {
+  const topicPrefix = `contract-${randomUUID().slice(0, 8)}`
+  const topic = `${topicPrefix}.events`
+  const url = process.env['SCHEMA_REGISTRY_URL'] ?? ''
+  const registry = createRegistry({ url, auth: undefined })
+  const kafka = createKafka({ brokers, clientId: 'contract', tls: undefined, sasl: undefined }, silent)
+
+  async function asked<T>(ask: (admin: ReturnType<typeof createAdmin>) => Promise<T>): Promise<T> {
+    const admin = createAdmin(kafka)
+    try {
+      return await ask(admin)
+    } finally {
+      await admin.close()
+    }
+  }
+  return {
+    topic,
+    options: { source: 'web', brokers, registry: { url }, topicPrefix },
+    createTopic: () => asked(admin => admin.create({ name: topic, partitions, replicationFactor: 1, config: {} })),
+    registerSchema: async () => void (await registry.register(subjectOf(topic), eventSchema)),
+    topics: () => asked(admin => admin.listTopics()),
+    async events() {
+      const codec = await createEventCodec({ registry, eventsTopic: topic, clock })
+      const found: { event: Event; key: string; partition: number }[] = []
+      await createReader({ kafka, clock, logger: silent }).readToEnd(topic, ({ key, value, partition }) => {
+        const decoded = codec.decode(value as Buffer, epochMs(0))
+        if (decoded.kind !== 'event') throw new Error(JSON.stringify(decoded))
+        found.push({ event: decoded.event, key: String(key), partition })
+      })
+      return found
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import type { LogConsumer, LogConsumerHandlers, LogRecord, Position, TopicPartition } from '../../../src/core/ports.ts'
+import { type DurationMs, durationMs } from '../../../src/core/units.ts'
+
+export const partition: TopicPartition = { topic: 'hookline.retry.10s', partition: 3 }
+
+export interface Fetch {
+  /** The maximum number of records. */
+  readonly count: number
+  /** The number of records that come a second time. */
+  readonly again?: number
+  /** It goes beyond the gap behind its last record. */
+  readonly withGap?: boolean
+  /** It was under way when the partition was paused. */
+  readonly late?: boolean
+}
+
+/** A consumer of one partition that delivers the records a test chooses and notes each call of its port. */
+export class ScriptedConsumer implements LogConsumer {
+  /** Where the next fetch begins. */
+  next = 0
+  isPaused = false
+  readonly calls: string[] = []
+  readonly #records: readonly LogRecord[]
+  readonly #end: number
+  #handlers: LogConsumerHandlers | undefined
+
+  /** @param end the offset behind the records and the gap after them. */
+  constructor(records: readonly LogRecord[], end: number) {
+    this.#records = records
+    this.#end = end
+  }
+
+  async start(handlers: LogConsumerHandlers): Promise<void> {
+    this.#handlers = handlers
+  }
+
+  assign({ offset, metadata }: Omit<Position, keyof TopicPartition>): void {
+    this.next = offset
+    this.isPaused = false
+    this.#handlers?.onAssigned([{ ...partition, offset, metadata }])
+  }
+
+  revoke(): void {
+    this.#handlers?.onRevoked([partition])
+  }
+
+  /** Hands over what follows; nothing while it is paused, unless the fetch was under way. */
+  fetch({ count, again = 0, withGap = false, late = false }: Fetch): void {
+    if (this.isPaused && !late) return
+    const before = this.#records.filter(({ offset }) => offset < this.next)
+    const ahead = this.#records.filter(({ offset }) => offset >= this.next)
+    const records = ahead.slice(0, count)
+    const following = ahead[count]?.offset ?? this.#end
+    this.next = withGap ? following : Math.max(this.next, (records.at(-1)?.offset ?? -1) + 1)
+    this.#handOver([...before.slice(before.length - again), ...records], this.next)
+  }
+
+  /** Hands over what a fetch from before the last seek still brings; the position does not move. */
+  stray(count: number): void {
+    const records = this.#records.filter(({ offset }) => offset >= this.next).slice(0, count)
+    this.#handOver(records, (records.at(-1)?.offset ?? this.next) + 1)
+  }
+
+  #handOver(records: readonly LogRecord[], nextOffset: number): void {
+    this.#handlers?.onRecords({ ...partition, records, nextOffset, highWatermark: this.#end })
+  }
+
+  pause(of: TopicPartition): void {
+    if (of.partition !== partition.partition) return
+    this.calls.push('pause')
+    this.isPaused = true
+  }
+
+  resume(of: TopicPartition): void {
+    if (of.partition !== partition.partition) return
+    this.calls.push('resume')
+    this.isPaused = false
+  }
+
+  seek(_: TopicPartition, offset: number): void {
+    this.calls.push(`seek ${offset}`)
+    this.next = offset
+  }
+
+  async stop(): Promise<void> {}
+
+  isConfirmed(): boolean {
+    return true
+  }
+
+  silence(): DurationMs {
+    return durationMs(0)
+  }
+
+  inactivity(): DurationMs {
+    return durationMs(0)
+  }
+}

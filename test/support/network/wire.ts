@@ -1,0 +1,116 @@
+import net, { type Socket } from 'node:net'
+import { Conditions } from '../conditions.ts'
+
+/** An answer as it came over the wire. */
+export interface WireAnswer {
+  readonly status: number
+  readonly reason: string
+  /** Names in lower case; a name that came twice is an error. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** A client that sends given bytes unchanged and reads answers strictly. */
+export interface Wire {
+  /** Resolves when the kernel has the bytes, or the connection is gone. */
+  send(bytes: string | Buffer): Promise<void>
+  /** FIN: no more will come from this side. */
+  end(): void
+  /** RST. */
+  reset(): void
+  /** The next final answer; interim ones go to `interim`. Rejects when the connection ends without one. `HEAD`: it has no body. */
+  answer(method?: string): Promise<WireAnswer>
+  /** Statuses of the interim answers so far. */
+  readonly interim: readonly number[]
+  /** What has come and is no part of an answer yet. */
+  readonly unread: string
+  /** Resolves when the server has closed its side or all of the connection. */
+  readonly closed: Promise<'end' | 'reset'>
+}
+
+/** Connects to a base URL. One character a byte in everything that is text. */
+export function connect(url: string): Promise<Wire> {
+  const { hostname, port } = new URL(url)
+  const socket = net.connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), allowHalfOpen: true })
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.once('connect', () => resolve(createWire(socket)))
+  })
+}
+
+function createWire(socket: Socket): Wire {
+  const arrived = new Conditions()
+  const interim: number[] = []
+  let unread = ''
+  let ended: 'end' | 'reset' | undefined
+  const gone = new Promise<void>(resolve => void socket.once('close', () => resolve()))
+  socket.setNoDelay(true)
+  socket.on('data', piece => {
+    unread += piece.toString('latin1')
+    arrived.changed()
+  })
+  const onEnd = (how: 'end' | 'reset') => (): void => {
+    ended ??= how
+    arrived.changed()
+  }
+  socket.on('error', onEnd('reset'))
+  socket.on('end', onEnd('end'))
+  socket.on('close', onEnd('reset'))
+
+  /** Takes the next answer off `unread` when it is complete. */
+  function take(method: string): WireAnswer | Error | undefined {
+    const head = /^HTTP\/1\.1 (\d{3}) ([^\r\n]*)\r\n((?:[^\r\n]+\r\n)*)\r\n/.exec(unread)
+    if (head === null) return undefined
+    const [all, status = '', reason = '', lines = ''] = head
+    if (status.startsWith('1')) {
+      interim.push(Number(status))
+      unread = unread.slice(all.length)
+      return take(method)
+    }
+    const headers = headersOf(lines)
+    if (headers instanceof Error) return headers
+    const length = method === 'HEAD' || status === '204' ? 0 : Number(headers['content-length'])
+    if (Number.isNaN(length)) return new Error(`an answer without a length: ${all}`)
+    if (unread.length < all.length + length) return undefined
+    const body = Buffer.from(unread.slice(all.length, all.length + length), 'latin1').toString()
+    unread = unread.slice(all.length + length)
+    return { status: Number(status), reason, headers, body }
+  }
+
+  return {
+    interim,
+    get unread() {
+      return unread
+    },
+    send: bytes => {
+      const written = new Promise<void>(resolve => {
+        socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, () => resolve())
+      })
+      return Promise.race([written, gone])
+    },
+    end: () => void socket.end(),
+    reset: () => void socket.resetAndDestroy(),
+    async answer(method = 'POST') {
+      let found: WireAnswer | Error | undefined
+      await arrived.until(() => {
+        found = take(method)
+        return found !== undefined || ended !== undefined
+      })
+      if (found === undefined) throw new Error(`the connection was closed (${ended}) after: ${JSON.stringify(unread)}`)
+      if (found instanceof Error) throw found
+      return found
+    },
+    closed: arrived.until(() => ended !== undefined).then(() => ended ?? 'reset'),
+  }
+}
+
+function headersOf(lines: string): Record<string, string> | Error {
+  const headers: Record<string, string> = {}
+  for (const line of lines.split('\r\n').slice(0, -1)) {
+    const [, name = '', value = ''] = /^([^:\s]+): (.*)$/.exec(line) ?? []
+    if (name === '') return new Error(`no header field: ${JSON.stringify(line)}`)
+    if (headers[name.toLowerCase()] !== undefined) return new Error(`twice: ${line}`)
+    headers[name.toLowerCase()] = value
+  }
+  return headers
+}

@@ -1,0 +1,150 @@
+import type { OperatorAccess } from '../../../src/app/operator-access.ts'
+import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
+import type { Membership } from '../../../src/core/audience/membership.ts'
+import {
+  type MemberKey,
+  type MembershipRecord,
+  markKey,
+  membershipKey,
+  toMarkRecord,
+  toMembershipRecord,
+} from '../../../src/core/audience/record.ts'
+import { noMark, type SyncId, syncId } from '../../../src/core/audience/sync.ts'
+import { decodeMarks, type UserMarks } from '../../../src/core/deletion/marks.ts'
+import { type Event, partitionFor } from '../../../src/core/message/event.ts'
+import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
+import { topicNames } from '../../../src/core/topics.ts'
+import { epochMs, type JsonText } from '../../../src/core/units.ts'
+import { createMarks } from '../../../src/services/deletion/marks.ts'
+import { JsonEventCodec, JsonValueCodec } from '../kafka/json-codec.ts'
+import { MemoryLog } from '../kafka/memory-log.ts'
+import { ManualClock } from '../manual-clock.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+
+export const topics = topicNames('hookline')
+const partitions = 2
+
+/** An installation in memory, for what operators do to it. */
+export class OperatorHarness {
+  readonly clock = new ManualClock()
+  readonly log = new MemoryLog(this.clock, partitions)
+  /** Up to where the audiences service has taken its inputs: always all of them, unless a test says otherwise. */
+  committed: (() => readonly number[]) | undefined
+  /** How far the brokers are ahead of this machine's clock. */
+  brokersAhead = 0
+  /** The topics that were read, in order. */
+  readonly read: string[] = []
+  /** Accesses that were not closed. */
+  open = 0
+
+  access(): OperatorAccess {
+    this.open++
+    const producer = this.log.producer()
+    const ends = async (topic: string): Promise<readonly number[]> => this.#ends(topic)
+    const { clock } = this
+    const follower = this.log.follower(topics.suppressions)
+    const marks = createMarks({ follower, producer, topic: topics.suppressions, clock, logger: silent })
+    return {
+      clock,
+      producer,
+      reader: this.reader(),
+      positions: { ends, committed: async (_group, topic) => this.committed?.() ?? ends(topic) },
+      events: async () => new JsonEventCodec(),
+      inputs: async () => new JsonValueCodec<AudienceInput>(),
+      brokersNow: async () => epochMs(this.clock.now() + this.brokersAhead),
+      memberships: async () => new JsonValueCodec<MembershipRecord>(),
+      marks: async () => {
+        await marks.start()
+        return marks
+      },
+      close: async () => {
+        this.open--
+      },
+    }
+  }
+
+  reader(): TopicReader {
+    return {
+      readToEnd: async (topic, onRecord, { key, since = 0, isEnough = () => false } = {}) => {
+        this.read.push(topic)
+        const only = key && partitionFor(key, partitions)
+        const records = this.log
+          .records(topic)
+          .filter(({ partition, timestamp }) => timestamp >= since && (only === undefined || partition === only))
+        let count = 0
+        for (const record of records) {
+          if (isEnough()) break
+          await onRecord(record)
+          count++
+        }
+        return count
+      },
+    }
+  }
+
+  /** Kafka answers until the work that waits for it has ended. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    let isRunning = true
+    const done = work.finally(() => (isRunning = false))
+    done.catch(() => {})
+    while (isRunning) {
+      await new Promise(resolve => setImmediate(resolve))
+      this.log.poll()
+    }
+    return done
+  }
+
+  inputs(): readonly AudienceInput[] {
+    return this.log.records(topics.audienceInput).map(({ value }) => JSON.parse(String(value)) as AudienceInput)
+  }
+
+  /** `observed u-1 true` in the order of each partition. */
+  inputsTold(): readonly string[] {
+    return this.inputs().map(input =>
+      [input.kind, inputUser(input), 'value' in input ? input.value : undefined].filter(Boolean).join(' '),
+    )
+  }
+
+  events(): readonly Event[] {
+    return this.log.records(topics.events).map(({ value }) => JSON.parse(String(value)) as Event)
+  }
+
+  marksOf(userId: string): UserMarks | undefined {
+    const last = this.log.records(topics.suppressions).findLast(({ key }) => String(key) === userId)
+    return last?.value ? decodeMarks(last.value.toString()) : undefined
+  }
+
+  /** Writes what the audiences service keeps of a user; undefined: a tombstone. */
+  keep(key: MemberKey, state: Partial<Membership> | undefined): void {
+    const partition = partitionFor(Buffer.from(key.userId), partitions)
+    this.#write(topics.memberships, membershipKey(key), partition, state && toMembershipRecord({ ...member, ...state }))
+  }
+
+  /** In every partition. */
+  keepMark(audience: string, begun: SyncId): void {
+    for (let partition = 0; partition < partitions; partition++)
+      this.#write(topics.memberships, markKey(audience), partition, toMarkRecord({ ...noMark, begun }))
+  }
+
+  #write(topic: string, key: string, partition: number, value: MembershipRecord | undefined): void {
+    const bytes = value === undefined ? null : new JsonValueCodec<MembershipRecord>().encode(value)
+    this.log.producer().append(topic, { key: Buffer.from(key), value: bytes, headers: {}, partition }, () => {})
+    this.log.poll()
+  }
+
+  #ends(topic: string): readonly number[] {
+    const byPartition = Map.groupBy(this.log.records(topic), ({ partition }: LogRecord) => partition)
+    return Array.from({ length: partitions }, (_, partition) => byPartition.get(partition)?.length ?? 0)
+  }
+}
+
+/** A member, and the destination knows. */
+export const member: Membership = {
+  desired: 'true' as JsonText,
+  acknowledged: 'true' as JsonText,
+  inFlight: undefined,
+  version: 1,
+  syncId: syncId(1_000),
+  doubt: undefined,
+  position: 0,
+}

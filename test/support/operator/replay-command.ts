@@ -1,0 +1,46 @@
+import type { CommandIo } from '../../../src/app/command.ts'
+import { type ReplayAccess, replayCommand } from '../../../src/app/commands/replay.ts'
+import type { OutgoingRecord } from '../../../src/core/ports.ts'
+import { configFolder } from '../config/folder.ts'
+import { MemoryTopicsProducer, whileWriting } from '../kafka/memory-topics.ts'
+import { runCommand } from '../process/command-io.ts'
+import { ReplayHarness } from './replays.ts'
+
+const folder = await configFolder({
+  'hookline.yaml': `
+kafka: { brokers: ["127.0.0.1:1"] }
+registry: { url: "http://127.0.0.1:1" }
+sources: [{ id: web, writeKey: secret-key }]
+destinations:
+  - { id: crm, sources: [web], webhooks: [{ url: "https://crm.example.com/" }] }
+  - { id: "off", enabled: false, sources: [web], webhooks: [{ url: "https://off.example.com/" }] }
+`,
+})
+
+interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
+  readonly refuses?: MemoryTopicsProducer['refuses']
+  readonly access?: Partial<ReplayAccess>
+}
+
+/** Runs `hookline replay` on dead letters in memory; `crm` and `off` are configured, `off` is not enabled. */
+export async function runReplay(deadLetters: readonly OutgoingRecord[], argv: readonly string[], given: Given = {}) {
+  const harness = new ReplayHarness(deadLetters)
+  const { refuses, access, ...io } = given
+  const producer = new MemoryTopicsProducer(harness.memoryTopics, refuses)
+  const { clock, events, inputs } = harness
+  const open = () => ({
+    reader: harness.memoryTopics.reader(),
+    producer,
+    clock,
+    events,
+    inputs,
+    close: producer.stop,
+    ...access,
+  })
+  const load = async () => (commandIo: CommandIo) => replayCommand(commandIo, open)
+  const running = runCommand(['replay', '--config', `${folder}/hookline.yaml`, ...argv], io, [
+    { name: 'replay', summary: '', load },
+  ])
+  const result = await whileWriting(producer, running)
+  return { ...result, harness, producer }
+}

@@ -1,0 +1,102 @@
+import { syncId } from '../../../src/core/audience/sync.ts'
+import {
+  type DeletionAnswer,
+  type DeletionFound,
+  type OperatorApi,
+  type SyncAnswer,
+  type SyncRequest,
+  UploadCutShort,
+} from '../../../src/core/operator-api.ts'
+import { createFindOperatorKey } from '../../../src/core/operator-keys.ts'
+import type { TraceContext } from '../../../src/core/trace/tracer.ts'
+import { type Refusal, refusal } from '../../../src/core/tracking-api.ts'
+import { Secret } from '../../../src/core/units.ts'
+import { Conditions } from '../conditions.ts'
+
+export const operatorKey = 'operator-key'
+export const readKey = 'read-key'
+
+/** The keys of the operator API in tests. */
+export const findOperatorKey = createFindOperatorKey([
+  { name: 'ada', role: 'operate', secrets: [new Secret(operatorKey)] },
+  { name: 'dashboard', role: 'read', secrets: [new Secret(readKey)] },
+])
+
+const accepted: DeletionAnswer = { kind: 'accepted', id: 'd-1', status: 'running', users: 1 }
+const found: DeletionFound = {
+  kind: 'found',
+  status: { id: 'd-1', status: 'finished', createdAt: '2026-03-01T00:00:00.000Z', sources: [] },
+}
+const notFound = refusal('not_found', 'There is no deletion with this id.')
+
+/** An operator API behind the real routes: records requests and gives the answers that a test sets. */
+export class ScriptedOperatorApi implements OperatorApi {
+  /** `delete {…}`, `find d-1`, `sync Shoppers full`, in order. */
+  readonly asked: string[] = []
+  readonly lines: string[] = []
+  /** What deletions and syncs are part of. */
+  readonly traces: (TraceContext | undefined)[] = []
+  /** How the list of a sync was cut short. */
+  cutShort: string | undefined
+  readonly #changes = new Conditions()
+  #reading = Promise.resolve()
+  /** A sync is refused at the line that has this text. */
+  wrongLine = 'wrong'
+
+  /** Reads no line of a list until the returned function is called. */
+  holdBack(): () => void {
+    const held = Promise.withResolvers<void>()
+    this.#reading = held.promise
+    return held.resolve
+  }
+
+  forget(): void {
+    this.asked.length = 0
+    this.lines.length = 0
+    this.traces.length = 0
+    this.cutShort = undefined
+    this.#reading = Promise.resolve()
+  }
+
+  until(condition: () => boolean): Promise<void> {
+    return this.#changes.until(condition)
+  }
+
+  async deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer> {
+    this.traces.push(trace)
+    this.asked.push(`delete ${JSON.stringify(input)}`)
+    return accepted
+  }
+
+  async findDeletion(id: string): Promise<DeletionFound> {
+    this.asked.push(`find ${id}`)
+    return id === 'd-1' ? found : notFound
+  }
+
+  refuseAudience(name: string): Refusal | undefined {
+    return ['Shoppers', 'First time shopper', 'a/b'].includes(name)
+      ? undefined
+      : refusal('unknown_audience', 'No audience has this name.')
+  }
+
+  async sync({ audience, mode, allowEmpty, lines, trace }: SyncRequest): Promise<SyncAnswer> {
+    this.traces.push(trace)
+    this.asked.push(`sync ${audience} ${mode}${allowEmpty ? ' allowEmpty' : ''}`)
+    this.#changes.changed()
+    try {
+      await this.#reading
+      for await (const some of lines) {
+        await this.#reading
+        this.lines.push(...some)
+        this.#changes.changed()
+        if (some.includes(this.wrongLine)) return refusal('invalid_body', 'Line 1: it is wrong.')
+      }
+    } catch (error) {
+      if (!(error instanceof UploadCutShort)) throw error
+      this.cutShort = error.message
+      this.#changes.changed()
+      return { kind: 'cut_short' }
+    }
+    return { kind: 'synced', syncId: syncId(7), received: this.lines.filter(Boolean).length }
+  }
+}

@@ -1,0 +1,45 @@
+import { systemClock } from '../../../src/adapters/clock.ts'
+import type { HttpLimits } from '../../../src/adapters/http/limits.ts'
+import { createOperatorServer } from '../../../src/adapters/http/operator-server.ts'
+import { createMetrics } from '../../../src/adapters/metrics.ts'
+import type { OperatorApi } from '../../../src/core/operator-api.ts'
+import type { FindOperatorKey } from '../../../src/core/operator-keys.ts'
+import type { Clock, Logger } from '../../../src/core/ports.ts'
+import type { Tracer } from '../../../src/core/trace/tracer.ts'
+import type { TrackingApi } from '../../../src/core/tracking-api.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+import { findOperatorKey } from './scripted-operator-api.ts'
+
+interface Options {
+  readonly findKey?: () => FindOperatorKey
+  readonly limits?: Partial<HttpLimits>
+  readonly maxBodyBytes?: number
+  readonly memory?: Pick<TrackingApi, 'reserve' | 'release'>
+  readonly clock?: Clock
+  readonly logger?: Logger
+  readonly tracer?: Tracer | undefined
+}
+
+/** The listener of the operator API before an API, on a free port. */
+export async function startOperator(api: OperatorApi, options: Options = {}) {
+  const { metrics, text } = createMetrics()
+  const audited: object[] = []
+  const server = createOperatorServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    ...{ api, metrics, clock: systemClock, logger: silent, findKey: () => findOperatorKey },
+    audit: line => void audited.push(line),
+    ...options,
+  })
+  const url = await server.start()
+  return {
+    url,
+    stop: server.stop,
+    /** The lines of the audit log. */
+    audited,
+    /** How often each code was answered. */
+    async answered(): Promise<Readonly<Record<string, number>>> {
+      const lines = (await text()).matchAll(/^hookline_operator_answers_total\{code="(\w+)"\} (\d+)$/gm)
+      return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))
+    },
+  }
+}

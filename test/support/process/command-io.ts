@@ -1,0 +1,45 @@
+import { PassThrough, Readable } from 'node:stream'
+import type { CommandIo } from '../../../src/app/command.ts'
+import { type CommandEntry, runProgram } from '../../../src/app/program.ts'
+
+export interface TestIo extends CommandIo {
+  /** What was written to stdout and stderr so far. */
+  out(): string
+  err(): string
+}
+
+/** The process context of a command in memory: only the given environment, and no terminal by default. */
+export function createTestIo(
+  given: { env?: Record<string, string>; stdin?: string; signal?: AbortSignal; isTTY?: boolean } = {},
+): TestIo {
+  const [stdout, out] = collected()
+  const [stderr, err] = collected()
+  const { isTTY = false } = given
+  return {
+    stdin: Object.assign(Readable.from(given.stdin === undefined ? [] : [given.stdin]), { isTTY }),
+    stdout: Object.assign(stdout, { isTTY }),
+    stderr: Object.assign(stderr, { isTTY }),
+    env: given.env ?? {},
+    stopSignal: () => given.signal ?? new AbortController().signal,
+    out,
+    err,
+  }
+}
+
+/** Runs `hookline …argv` in this process. */
+export async function runCommand(
+  argv: readonly string[],
+  given: Parameters<typeof createTestIo>[0] = {},
+  entries?: readonly CommandEntry[],
+): Promise<{ code: number; out: string; err: string }> {
+  const io = createTestIo(given)
+  const code = await runProgram(argv, io, entries)
+  return { code, out: io.out(), err: io.err() }
+}
+
+function collected(): [PassThrough, () => string] {
+  const stream = new PassThrough()
+  const chunks: string[] = []
+  stream.on('data', chunk => chunks.push(String(chunk)))
+  return [stream, () => chunks.join('')]
+}

@@ -1,0 +1,22 @@
+/*
+ * Loaded into a process with `--import`: measures how long its event loop is blocked. It counts the CPU
+ * time of the main thread between two ticks of a timer, so that a busy machine does not count. Each
+ * blockage of 25 ms or more becomes a line of the file in LOOP_PROBE_FILE: milliseconds since 1970,
+ * milliseconds of CPU time.
+ */
+import { appendFileSync } from 'node:fs'
+
+const file = process.env['LOOP_PROBE_FILE']
+const tickMs = 5
+const shownMs = 25
+
+if (file !== undefined) {
+  let before = process.threadCpuUsage()
+  const look = (): void => {
+    const { user, system } = process.threadCpuUsage(before)
+    const cpuMs = (user + system) / 1_000
+    if (cpuMs >= shownMs) appendFileSync(file, `${Date.now()} ${cpuMs.toFixed(1)}\n`)
+    before = process.threadCpuUsage()
+  }
+  setInterval(look, tickMs).unref()
+}

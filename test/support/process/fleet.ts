@@ -1,0 +1,196 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
+import { systemClock as clock } from '../../../src/adapters/clock.ts'
+import type { OutgoingRecord } from '../../../src/core/ports.ts'
+import { trackMessage } from '../collector/messages.ts'
+import { type AdminClient, type CommittedPosition, createAdminClient, until } from '../kafka/admin.ts'
+import { RecordedDeliveries } from '../webhook/recorded-deliveries.ts'
+import { type Observed, partitionOf, partitions, progressFaults } from './fleet-view.ts'
+import { type Pipeline, startPipeline } from './pipeline.ts'
+
+/** 500 records a second. */
+const batch = { size: 25, everyMs: 50 }
+/** The interval between two reads of the committed offsets. */
+const lookEveryMs = 100
+/** So long after the load has ended all of it must be there, retries too. */
+const settleLimitMs = 60_000
+
+export interface FleetProcess {
+  /** As in `Seen`. */
+  readonly name: string
+  readonly service: RunningService
+}
+
+/** Several processes of one installation under a steady load, and its state seen from outside. */
+export class Fleet {
+  readonly receiver: RecordedDeliveries
+  readonly processes: FleetProcess[] = []
+  /** When each message was stored. */
+  readonly sent = new Map<string, number>()
+  readonly #pipeline: Pipeline
+  readonly #admin: AdminClient
+  #count = 0
+  #isLoading = true
+  #loading: Promise<void> = Promise.resolve()
+  readonly #watchEnd = new AbortController()
+  #watching: Promise<readonly string[]> = Promise.resolve([])
+
+  private constructor(pipeline: Pipeline, receiver: RecordedDeliveries, admin: AdminClient) {
+    this.#pipeline = pipeline
+    this.receiver = receiver
+    this.#admin = admin
+  }
+
+  /** @param latencyMs how long the n-th call waits for its answer; 20 to 200 ms unless said otherwise. */
+  static async started(size: number, latencyMs = (count: number): number => 20 + ((count * 37) % 180)): Promise<Fleet> {
+    const receiver = await RecordedDeliveries.started(latencyMs)
+    try {
+      return await Fleet.#startedWith(receiver, size)
+    } catch (error) {
+      await receiver.close()
+      throw error
+    }
+  }
+
+  static async #startedWith(receiver: RecordedDeliveries, size: number): Promise<Fleet> {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
+    const headers = { 'X-Process': '${TEST_PROCESS:-none}' }
+    const pipeline = await startPipeline({
+      topics: { partitions, replicationFactor: 1 },
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url, headers }] }],
+    })
+    const fleet = new Fleet(pipeline, receiver, await createAdminClient())
+    await Promise.all(Array.from({ length: size }, () => fleet.start()))
+    await fleet.balanced()
+    fleet.#watching = fleet.#watch()
+    fleet.#loading = fleet.#load()
+    await fleet.eachPartitionDelivers()
+    return fleet
+  }
+
+  async start(): Promise<FleetProcess> {
+    const name = `process-${++this.#count}`
+    const service = await this.#pipeline.run({ TEST_PROCESS: name })
+    const process = { name, service }
+    this.processes.push(process)
+    return process
+  }
+
+  /** A process, the oldest one first; it is no longer among them. */
+  take(index = 0): FleetProcess {
+    const [taken] = this.processes.splice(index, 1)
+    if (taken === undefined) throw new Error(`there is no process ${index}`)
+    return taken
+  }
+
+  /** As of now. */
+  get observed(): Observed {
+    return { sent: this.sent, seen: this.receiver.seen }
+  }
+
+  /** The owner of each partition, once `count` members own all partitions in fair shares. */
+  balanced(count = this.processes.length): Promise<ReadonlyMap<string, readonly number[]>> {
+    const share = Math.floor(partitions / count)
+    return until(async () => {
+      const members = await this.members()
+      const counts = [...(members?.values() ?? [])].map(({ length }) => length)
+      const isFair = counts.length === count && counts.every(each => each === share || each === share + 1)
+      return isFair && counts.reduce((sum, each) => sum + each, 0) === partitions ? members : undefined
+    })
+  }
+
+  members(): Promise<ReadonlyMap<string, readonly number[]> | undefined> {
+    return this.#admin.members(this.#pipeline.topics.dispatcherGroup, this.#pipeline.topics.events)
+  }
+
+  positions(): Promise<readonly CommittedPosition[]> {
+    return this.#admin.positions(this.#pipeline.topics.dispatcherGroup, this.#pipeline.topics.events)
+  }
+
+  /** The same, as soon as anything is committed. */
+  progress(): Promise<readonly CommittedPosition[]> {
+    return until(async () => {
+      const now = await this.positions()
+      return now.some(({ offset }) => offset > 0) ? now : undefined
+    })
+  }
+
+  /** Resolves when of each partition a message has come in that was sent only after this was called. */
+  async eachPartitionDelivers(): Promise<void> {
+    const since = performance.now()
+    const missing = new Set(Array.from({ length: partitions }, (_, partition) => partition))
+    let looked = this.receiver.seen.length
+    await this.receiver.until(() => {
+      for (; looked < this.receiver.seen.length; looked++) {
+        const id = this.receiver.seen[looked]?.id as string
+        if ((this.sent.get(id) ?? 0) > since) missing.delete(partitionOf(id))
+      }
+      return missing.size === 0
+    })
+  }
+
+  /** Ends the load, waits until all of it is delivered or has had its time, and stops the processes; their exit codes. */
+  async settled(): Promise<readonly (number | null)[]> {
+    this.#isLoading = false
+    await this.#loading
+    const over = new AbortController()
+    const limit = pause(settleLimitMs, undefined, { signal: over.signal }).catch(() => undefined)
+    await Promise.race([this.receiver.until(() => this.receiver.delivered.size === this.sent.size), limit])
+    over.abort()
+    return Promise.all(this.processes.map(({ service }) => service.stop()))
+  }
+
+  /** What the committed positions have shown that must not be, from the start until now; looked up ten times a second. */
+  progressFaults(): Promise<readonly string[]> {
+    this.#watchEnd.abort()
+    return this.#watching
+  }
+
+  async close(): Promise<void> {
+    this.#isLoading = false
+    await this.#loading
+    await this.progressFaults()
+    await this.#pipeline.close()
+    await this.#admin.close()
+    await this.receiver.close()
+  }
+
+  async #watch(): Promise<readonly string[]> {
+    const faults: string[] = []
+    const { signal } = this.#watchEnd
+    for (let last = await this.positions(), isLast = false; !isLast; ) {
+      await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
+      isLast = signal.aborted
+      const now = await this.positions()
+      faults.push(...progressFaults(last, now, id => this.receiver.delivered.has(id)))
+      last = now
+    }
+    return faults
+  }
+
+  async #load(): Promise<void> {
+    for (let count = 0; this.#isLoading; count += batch.size) {
+      const due = pause(batch.everyMs)
+      const ids = Array.from({ length: batch.size }, (_, index) => `${(count + index) % partitions}-${count + index}`)
+      for (const id of ids) this.sent.set(id, performance.now())
+      await this.#pipeline.write(
+        this.#pipeline.topics.events,
+        ids.map(id => this.#recordOf(id)),
+      )
+      await due
+    }
+  }
+
+  /** Each of another user, so that none waits for another. */
+  #recordOf(id: string): OutgoingRecord {
+    const value = this.#pipeline.codec.encode({
+      sourceId: 'web',
+      destinationId: undefined,
+      receivedAt: clock.now(),
+      canonical: true,
+      origin: undefined,
+      message: trackMessage(id, { userId: id }),
+    })
+    return { key: Buffer.from(id), value, headers: {}, partition: partitionOf(id) }
+  }
+}

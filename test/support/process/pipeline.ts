@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hookline, type RunningService, startService } from '../../../deploy/tools/local/service-process.ts'
+import { createEventCodec } from '../../../src/adapters/avro.ts'
+import { systemClock as clock } from '../../../src/adapters/clock.ts'
+import { createKafka } from '../../../src/adapters/kafka/client.ts'
+import { createProducer } from '../../../src/adapters/kafka/producer.ts'
+import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { createRegistry } from '../../../src/adapters/registry.ts'
+import { type Event, keyOf } from '../../../src/core/message/event.ts'
+import type { EventCodec, LogProducer, LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
+import { type TopicNames, topicNames } from '../../../src/core/topics.ts'
+import { trackMessage } from '../collector/messages.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+
+/** An installation of its own on the real broker and registry of the run: topics, schemas, a configuration file, the real process. */
+export interface Pipeline {
+  readonly topics: TopicNames
+  readonly configFile: string
+  readonly codec: EventCodec
+  /** Starts one more process of `hookline run`. `own` is added to its environment, `words` to its arguments. */
+  run(own?: NodeJS.ProcessEnv, words?: readonly string[]): Promise<RunningService>
+  /** Replaces the configuration file; running services take it over. */
+  configure(change: Change): Promise<void>
+  /** Resolves when Kafka has them. */
+  write(topic: string, records: readonly OutgoingRecord[]): Promise<void>
+  send(events: readonly Event[]): Promise<void>
+  read(topic: string): Promise<readonly LogRecord[]>
+  command(...words: readonly string[]): Promise<string>
+  /** What the services have logged, one object a line. */
+  log(): Promise<readonly Record<string, unknown>[]>
+  close(): Promise<void>
+}
+
+/** What is said of topics is added to what they are anyway. */
+export interface Change {
+  readonly topics?: { readonly partitions: number; readonly replicationFactor: number }
+  readonly [key: string]: unknown
+}
+
+export async function startPipeline(config: Change, brokers = process.env['KAFKA_BROKERS'] ?? ''): Promise<Pipeline> {
+  const directory = await mkdtemp(join(tmpdir(), 'hookline-test-'))
+  const configFile = join(directory, 'hookline.json')
+  const logFile = join(directory, 'service.log')
+  const prefix = `test-${randomUUID().slice(0, 8)}`
+  const topics = topicNames(prefix)
+  const registry = process.env['SCHEMA_REGISTRY_URL'] ?? ''
+  const base = {
+    kafka: { brokers: brokers.split(',') },
+    topics: { prefix, partitions: 4, replicationFactor: 1 },
+    registry: { url: registry },
+    collector: { listen: '127.0.0.1:0' },
+    ops: { listen: '127.0.0.1:0' },
+    network: { allow: ['127.0.0.0/8'] },
+    sources: [{ id: 'web', writeKey: 'web-key' }],
+  }
+  const write = (change: Change): Promise<void> =>
+    writeFile(configFile, JSON.stringify({ ...base, ...change, topics: { ...base.topics, ...change.topics } }, null, 2))
+  await write(config)
+  // The installation's own broker may be another one than the run's.
+  const env = { ...process.env, KAFKA_BROKERS: brokers }
+  const command = (...words: readonly string[]): Promise<string> => hookline(configFile, words, env)
+  try {
+    await command('topics', 'apply')
+    await command('schemas', 'register')
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true })
+    throw error
+  }
+  const kafka = createKafka({ brokers: brokers.split(','), clientId: 'test', tls: undefined, sasl: undefined }, silent)
+  const codec = await createEventCodec({
+    registry: createRegistry({ url: registry, auth: undefined }),
+    eventsTopic: topics.events,
+    clock,
+  })
+  const producer = createProducer({ kafka, clock, logger: silent })
+  const running = new Set<RunningService>()
+
+  return {
+    topics,
+    configFile,
+    codec,
+    run: async (own = {}, words = []) => {
+      const service = await startService(configFile, logFile, { ...env, ...own }, words)
+      running.add(service)
+      return service
+    },
+    configure: write,
+    write: (topic, records) => append(producer, topic, records),
+    send: events =>
+      append(
+        producer,
+        topics.events,
+        events.map(event => recordOf(event, codec)),
+      ),
+    read: async topic => {
+      const records: LogRecord[] = []
+      await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => void records.push(record))
+      // By these processes learn the broker's time; they hold nothing.
+      return records.filter(({ key }) => key?.toString() !== '-/clock')
+    },
+    command,
+    log: async () =>
+      (await readFile(logFile, 'utf8'))
+        .split('\n')
+        // What stands behind the last end of a line is being written.
+        .slice(0, -1)
+        .filter(Boolean)
+        .map(line => JSON.parse(line)),
+    close: async () => {
+      await Promise.all([...running].map(service => service.kill()))
+      await producer.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function recordOf(event: Event, codec: EventCodec): OutgoingRecord {
+  const key = keyOf(event.message)
+  return { key: key === undefined ? null : Buffer.from(key), value: codec.encode(event), headers: {} }
+}
+
+async function append(producer: LogProducer, topic: string, records: readonly OutgoingRecord[]): Promise<void> {
+  await Promise.all(
+    records.map(
+      record =>
+        new Promise<void>((resolve, reject) => {
+          producer.append(topic, record, error => (error === undefined ? resolve() : reject(error)))
+        }),
+    ),
+  )
+}
+
+/** `count` track events of the source `web`, each of another user, with the ids `<prefix>-0` and so on. */
+export function trackEvents(count: number, prefix = 'm'): readonly Event[] {
+  return Array.from({ length: count }, (_, index) => ({
+    sourceId: 'web',
+    destinationId: undefined,
+    receivedAt: clock.now(),
+    canonical: true,
+    origin: undefined,
+    message: trackMessage(`${prefix}-${index}`, { userId: `user-${index}` }),
+  }))
+}

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+
+const deploy = join(import.meta.dirname, '../../../deploy')
+export const rulesDirectory = join(deploy, 'helm/hookline/files/rules')
+/** Where promtool's tests of them are, one file for each alert. */
+export const ruleTestsDirectory = join(deploy, 'tools/rules')
+
+/** A rule as its file has it, with the group that it stands in. */
+export interface Rule {
+  readonly group: string
+  readonly expr: string
+  /** Recording rules. */
+  readonly record?: string
+  /** Alerts. */
+  readonly alert?: string
+  readonly for?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+export const recordings = rulesIn('recording.yaml')
+export const alerts = rulesIn('alerts.yaml')
+/** The names of the alerts that have a file of tests. */
+export const testedAlerts = readdirSync(ruleTestsDirectory).map(file => file.replace(/\.yaml$/, ''))
+
+export const nameOf = ({ record, alert }: Rule): string => record ?? alert ?? ''
+
+/** Those of the recording rules that an expression needs, through others too. */
+export function neededBy(expr: string): readonly Rule[] {
+  return recordings.filter(
+    ({ record = '' }) =>
+      expr.includes(record) || recordings.some(other => expr.includes(nameOf(other)) && other.expr.includes(record)),
+  )
+}
+
+function rulesIn(file: string): readonly Rule[] {
+  const { groups } = parse(readFileSync(join(rulesDirectory, file), 'utf8')) as {
+    groups: { name: string; rules: Omit<Rule, 'group'>[] }[]
+  }
+  return groups.flatMap(({ name, rules }) => rules.map(rule => ({ ...rule, group: name })))
+}

@@ -1,0 +1,22 @@
+import { type Metrics, metricSpecs } from '../../../src/core/metrics.ts'
+
+/** Counts calls of the metrics: `deliveries{crm,delivered}` → 3, and observations in a kept trace besides: `webhookCallSeconds{} # <trace id>` → 1. */
+export function countingMetrics(counts: Map<string, number>): Metrics {
+  const instrument = (name: string) => {
+    const seriesOf = (labels: Record<string, string>): string => `${name}{${Object.values(labels).join(',')}}`
+    const add = (key: string, by: number): void => void counts.set(key, (counts.get(key) ?? 0) + by)
+    return {
+      inc: (labels: Record<string, string>, by = 1) => add(seriesOf(labels), by),
+      of: (labels: Record<string, string>) => ({ inc: (by = 1) => add(seriesOf(labels), by) }),
+      observe: (labels: Record<string, string>, _value: number, traceId?: string) => {
+        add(seriesOf(labels), 1)
+        if (traceId !== undefined) add(`${name}{} # ${traceId}`, 1)
+      },
+      set: (labels: Record<string, string>, value: number) => counts.set(seriesOf(labels), value),
+      reset: () => {
+        for (const key of counts.keys()) if (key.startsWith(`${name}{`)) counts.delete(key)
+      },
+    }
+  }
+  return Object.fromEntries(Object.keys(metricSpecs).map(name => [name, instrument(name)])) as unknown as Metrics
+}

@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { Conditions } from '../conditions.ts'
+import { HttpEndpoint } from '../network/http-endpoint.ts'
+
+/** A span as OTLP over HTTP has it in JSON, with its attributes as one object. */
+export interface SentSpan {
+  readonly name: string
+  /** 2 server, 3 client, 4 producer, 5 consumer. */
+  readonly kind: number
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly links?: readonly { readonly traceId: string; readonly spanId: string }[]
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+type Attributes = readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[]
+
+interface Sent {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: Attributes }
+    readonly scopeSpans: readonly {
+      readonly spans: readonly (Omit<SentSpan, 'attributes'> & { attributes: Attributes })[]
+    }[]
+  }[]
+}
+
+/** Where a tracing system would be. */
+export class OtlpReceiver {
+  readonly spans: SentSpan[] = []
+  /** Of those who sent, as they name themselves. */
+  readonly resources: Readonly<Record<string, unknown>>[] = []
+  /** What requests had as headers. */
+  readonly headers: Readonly<Record<string, unknown>>[] = []
+  readonly #changes = new Conditions()
+  readonly #endpoint = new HttpEndpoint((request, response) => this.#answer(request, response))
+
+  static async started(): Promise<OtlpReceiver> {
+    const receiver = new OtlpReceiver()
+    await receiver.#endpoint.start()
+    return receiver
+  }
+
+  get url(): string {
+    return this.#endpoint.url
+  }
+
+  until(condition: () => boolean): Promise<void> {
+    return this.#changes.until(condition)
+  }
+
+  close(): Promise<void> {
+    return this.#endpoint.close()
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const sent = (await json(request)) as Sent
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    this.headers.push(request.headers)
+    this.#take(sent)
+  }
+
+  #take({ resourceSpans }: Sent): void {
+    for (const { resource, scopeSpans } of resourceSpans) {
+      this.resources.push(plain(resource.attributes))
+      for (const span of scopeSpans.flatMap(({ spans }) => spans))
+        this.spans.push({ ...span, attributes: plain(span.attributes) })
+    }
+    this.#changes.changed()
+  }
+}
+
+const plain = (attributes: Attributes): Record<string, unknown> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))

@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Conditions } from '../conditions.ts'
+import { HttpEndpoint, type ServerTls } from '../network/http-endpoint.ts'
+
+/** A customer's endpoint that first succeeds; then a test changes its answers. */
+export class ChangingEndpoint {
+  /** The status of every answer from now on. */
+  status = 200
+  /** The delay of every answer from now on. */
+  latencyMs = 0
+  #successes = 0
+  readonly #conditions = new Conditions()
+  readonly #endpoint: HttpEndpoint
+
+  private constructor(tls?: ServerTls) {
+    this.#endpoint = new HttpEndpoint((request, response) => this.#answer(request, response), tls)
+  }
+
+  static async started(tls?: ServerTls): Promise<ChangingEndpoint> {
+    const created = new ChangingEndpoint(tls)
+    await created.#endpoint.start()
+    return created
+  }
+
+  get url(): string {
+    return `${this.#endpoint.url}/hooks`
+  }
+
+  /** Resolves when `count` more requests than now were answered with a success. */
+  delivers(count: number): Promise<void> {
+    const enough = this.#successes + count
+    return this.#conditions.until(() => this.#successes >= enough)
+  }
+
+  close(): Promise<void> {
+    return this.#endpoint.close()
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.resume()
+    if (this.latencyMs > 0) await delay(this.latencyMs)
+    response.writeHead(this.status).end()
+    if (this.status === 200) this.#successes++
+    this.#conditions.changed()
+  }
+}

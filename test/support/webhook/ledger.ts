@@ -1,0 +1,48 @@
+import { createSink, type SinkOptions, type SinkRequest } from '../../../src/adapters/http/sink.ts'
+import { Conditions } from '../conditions.ts'
+
+/** A receiver that records its requests and lets a test wait for them. */
+export class Ledger {
+  readonly requests: SinkRequest[] = []
+  /** Message id → how often it was answered with a success. */
+  readonly successes = new Map<string, number>()
+  readonly #conditions = new Conditions()
+  readonly #sink: ReturnType<typeof createSink>
+  url = ''
+
+  constructor(options: Omit<SinkOptions, 'onRequest'> = {}) {
+    this.#sink = createSink({
+      ...options,
+      onRequest: request => {
+        this.requests.push(request)
+        const { messageId = '', answer } = request
+        if (answer === 200) this.successes.set(messageId, (this.successes.get(messageId) ?? 0) + 1)
+        this.#conditions.changed()
+      },
+    })
+  }
+
+  static async started(options?: Omit<SinkOptions, 'onRequest'>): Promise<Ledger> {
+    const ledger = new Ledger(options)
+    ledger.url = `${await ledger.#sink.start()}/hooks`
+    return ledger
+  }
+
+  /** Resolves as soon as the condition holds; it is asked again after each request. */
+  until(condition: () => boolean): Promise<void> {
+    return this.#conditions.until(condition)
+  }
+
+  untilDelivered(count: number): Promise<void> {
+    return this.until(() => this.successes.size >= count)
+  }
+
+  /** Successes beyond the first of each message. */
+  get duplicates(): number {
+    return [...this.successes.values()].reduce((sum, times) => sum + times - 1, 0)
+  }
+
+  async close(): Promise<void> {
+    await this.#sink.stop()
+  }
+}

@@ -1,0 +1,32 @@
+import type { LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
+
+/** Appended and not acknowledged at once: enough for full batches, few enough for a small heap. */
+const mostWaiting = 20_000
+
+/** Hands records to the producer, never too many at once. Both reject when Kafka did not take one. */
+export function createAppend(producer: LogProducer, topic: string) {
+  let waiting = 0
+  let failure: Error | undefined
+  let room: (() => void) | undefined
+  const refuse = (): void => {
+    if (failure !== undefined)
+      throw new Error(`records cannot be appended to ${topic}: ${failure.message}`, { cause: failure })
+  }
+  return {
+    async one(record: OutgoingRecord): Promise<void> {
+      producer.append(topic, record, error => {
+        failure ??= error
+        if (--waiting <= mostWaiting / 2) room?.()
+      })
+      if (++waiting < mostWaiting) return
+      await new Promise<void>(resolve => {
+        room = resolve
+      })
+      refuse()
+    },
+    async all(): Promise<void> {
+      await producer.flush()
+      refuse()
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { freePorts } from '../../../../deploy/tools/local/ports.ts'
+import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
+import type { BareSettings } from './bare-process.ts'
+
+/** Something that takes batches in over HTTP. */
+export interface CollectorServer {
+  readonly name: string
+  /** Starts it where it is told to listen. */
+  start(job: Job, port: number): Promise<ForwarderProcess>
+}
+
+const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
+const bareProgram = new URL('bare-process.ts', import.meta.url).pathname
+
+/** The real collector with everything on: write keys, limits, normalisation, Avro, acks of all replicas, metrics, log. */
+export const hooklineCollector: CollectorServer = {
+  name: 'hookline',
+  async start(job, port) {
+    const file = join(await mkdtemp(join(job.installation.directory, 'config-')), 'hookline.json')
+    const collector = { listen: `127.0.0.1:${port}` }
+    await writeFile(file, JSON.stringify({ ...job.installation.base, collector }, null, 2))
+    return startNode(job, program, ['run', '--services', 'collector', '--config', file])
+  },
+}
+
+/** fastify that parses the same bodies, and with `writes` hands each message to kafkajs as it came. */
+export const bareCollector = (writes: boolean): CollectorServer => ({
+  name: writes ? 'bare fastify, written' : 'bare fastify, parsed only',
+  start(job, port) {
+    const topic = writes ? job.installation.topics.events : undefined
+    const settings: BareSettings = { port, brokers: job.stage.brokers, topic }
+    return startNode(job, bareProgram, [JSON.stringify(settings)])
+  },
+})
+
+const patienceMs = 20_000
+
+/** Starts it on a free port; resolves with its URL when it answers. @throws when it ends by itself or never answers */
+export async function startAndAwait(
+  server: CollectorServer,
+  job: Job,
+): Promise<{ readonly process: ForwarderProcess; readonly url: string }> {
+  const port = await freePorts(1)
+  const process = await server.start(job, port)
+  const url = `http://127.0.0.1:${port}`
+  const giveUpAt = performance.now() + patienceMs
+  while (performance.now() < giveUpAt) {
+    const answers = fetch(url).then(
+      () => true,
+      () => false,
+    )
+    if (await Promise.race([answers, process.died])) return { process, url: `${url}/v1/batch` }
+    await delay(100)
+  }
+  await process.stop()
+  throw new Error(`${server.name} does not listen after ${patienceMs / 1_000} s`)
+}

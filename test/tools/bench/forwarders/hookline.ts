@@ -1,0 +1,58 @@
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SampleRequest } from '../receiver/protocol.ts'
+import { type Forwarder, type Job, startNode, targetsOf } from './forwarder.ts'
+
+const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
+const secret = 'bench-secret'
+
+/** The real dispatcher with everything on: Avro, signature, key order, metrics, log. */
+export const hooklineForwarder = (transport: string): Forwarder => ({
+  name: `hookline ${transport}`,
+  async start(job) {
+    const file = join(await mkdtemp(join(job.installation.directory, 'config-')), 'hookline.json')
+    await writeFile(file, JSON.stringify(configuration(job, transport), null, 2))
+    return startNode(job, program, ['run', '--services', 'dispatcher', '--config', file])
+  },
+})
+
+function configuration(job: Job, transport: string): object {
+  const { installation, inFlight, perWebhook = inFlight } = job
+  const base = installation.base as { readonly delivery: object }
+  return {
+    ...base,
+    delivery: { ...base.delivery, transport, ordering: 'key', maxInFlight: inFlight, perWebhook, perHost: inFlight },
+    destinations: targetsOf(job).map(({ sourceId, url }) => ({
+      id: `to-${sourceId}`,
+      sources: [sourceId],
+      sharedSecret: secret,
+      webhooks: [{ url }],
+    })),
+  }
+}
+
+/** Whether a request is what Hookline promises: so that what is measured is the whole work. */
+export function isWhole({ headers, body }: SampleRequest): boolean {
+  const signature = createHmac('sha1', secret).update(body, 'latin1').digest('hex')
+  return (
+    headers['x-signature'] === signature && headers['x-message-id'] !== undefined && body.startsWith('{"version":1')
+  )
+}
+
+/** The transports that the configuration knows. */
+export function transports(): readonly string[] {
+  const schema = readFileSync(new URL('../../../../schemas/config.schema.json', import.meta.url), 'utf8')
+  const found: unknown[] = []
+  JSON.parse(schema, (key, value) => {
+    if (key === 'transport') found.push(...enumsIn(value))
+    return value
+  })
+  return found.filter(each => typeof each === 'string')
+}
+
+const enumsIn = (schema: { enum?: unknown[]; anyOf?: { enum?: unknown[] }[] }): unknown[] => [
+  ...(schema.enum ?? []),
+  ...(schema.anyOf ?? []).flatMap(each => each.enum ?? []),
+]

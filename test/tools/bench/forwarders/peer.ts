@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto'
+import { type Forwarder, type Job, startProcess, targetsOf } from './forwarder.ts'
+
+/** What stands in a peer's command for what it is to work with. */
+const placeholders = ['brokers', 'topic', 'group', 'url', 'inFlight'] as const
+type Values = Readonly<Record<(typeof placeholders)[number], string>>
+
+/** `name=command {topic} …` → name and command. @throws RangeError when it is not of this form */
+export function parsePeer(text: string): { readonly name: string; readonly command: string } {
+  const [, name, command] = /^([\w.-]+)=(.+)$/s.exec(text.trim()) ?? []
+  if (name === undefined || command === undefined)
+    throw new RangeError(`PEER must be name=command, with ${placeholders.map(each => `{${each}}`).join(' ')}: ${text}`)
+  const unknown = [...command.matchAll(/(?<!\$)\{(\w+)\}/g)].map(([, word]) => word).find(word => !isPlaceholder(word))
+  if (unknown !== undefined)
+    throw new RangeError(`PEER ${name}: {${unknown}} is none of ${placeholders.map(each => `{${each}}`).join(' ')}`)
+  return { name, command }
+}
+
+const isPlaceholder = (word: string | undefined): boolean => placeholders.some(each => each === word)
+
+/** The command with everything put in, each value as one word of the shell. */
+export function filledIn(command: string, values: Values): string {
+  return command.replaceAll(
+    /(?<!\$)\{(\w+)\}/g,
+    (_, word: keyof Values) => `'${values[word].replaceAll("'", `'\\''`)}'`,
+  )
+}
+
+/** The same for a program that reads its own file: `BENCH_BROKERS`, `BENCH_TOPIC`, …, `BENCH_IN_FLIGHT`. */
+export function asEnvironment(values: Values): Readonly<Record<string, string>> {
+  const nameOf = (word: string): string => `BENCH_${word.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
+  return Object.fromEntries(placeholders.map(word => [nameOf(word), values[word]]))
+}
+
+/** Any program that forwards a topic's values to a URL. */
+export function peer({ name, command }: { readonly name: string; readonly command: string }): Forwarder {
+  return {
+    name,
+    start(job: Job) {
+      const values: Values = {
+        brokers: job.stage.brokers.join(','),
+        topic: job.installation.topics.events,
+        group: `${job.installation.topics.events}.${name}-${randomUUID()}`,
+        url: targetsOf(job)[0].url,
+        inFlight: String(job.inFlight),
+      }
+      // One command only: the shell becomes it, and signals reach it.
+      return startProcess(job, '/bin/sh', ['-c', `exec ${filledIn(command, values)}`], { env: asEnvironment(values) })
+    },
+  }
+}

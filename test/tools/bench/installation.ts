@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hookline } from '../../../deploy/tools/local/service-process.ts'
+import { createEventCodec } from '../../../src/adapters/avro.ts'
+import { systemClock as clock } from '../../../src/adapters/clock.ts'
+import { createKafka } from '../../../src/adapters/kafka/client.ts'
+import { createProducer } from '../../../src/adapters/kafka/producer.ts'
+import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { createRegistry } from '../../../src/adapters/registry.ts'
+import { paced } from '../../../src/app/produce/pace.ts'
+import type { LogRecord } from '../../../src/core/ports.ts'
+import { type TopicNames, topicNames, topicSpecs } from '../../../src/core/topics.ts'
+import { durationMs, parseDuration } from '../../../src/core/units.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
+import { createAppend } from './append.ts'
+import { createEvents, numberIn } from './events.ts'
+import type { Stage } from './stage.ts'
+import { useTopics } from './used-topics.ts'
+
+/** Topics of its own on the stage's broker, and what can be done with them. */
+export interface Installation {
+  readonly topics: TopicNames
+  readonly sourceIds: readonly string[]
+  /** Of each topic. */
+  readonly partitions: number
+  /** Where this installation's files are. */
+  readonly directory: string
+  /** What every configuration file of this installation has. */
+  readonly base: object
+  /** How many events were appended so far: the number of the next one. */
+  appended(): number
+  /** Appends so many events as fast as they are taken; resolves when all are acknowledged. */
+  fill(count: number): Promise<void>
+  /** Appends so many events evenly; resolves when all are acknowledged. */
+  feed(count: number, perSecond: number): Promise<void>
+  /** When the broker appended each event: number → milliseconds since 1970, whole ones, rounded down. */
+  appendTimes(): Promise<ReadonlyMap<number, number>>
+  /** The first match of `pattern` in the bytes of each event, one per event that has one. */
+  eventTexts(pattern: RegExp): Promise<readonly string[]>
+  /** What a record of a topic has on average, in bytes: key, value and headers; `NaN` when it holds none. */
+  recordBytes(topic: string): Promise<number>
+  /** Makes Hookline's next process begin at the beginning. The one before must have left its groups. */
+  forgetPositions(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface InstallationOptions {
+  /** Sources that the events come from in turn; one. */
+  readonly sources?: number
+  /** Waits between attempts, as in the configuration. */
+  readonly schedule?: readonly string[]
+  /** Of each topic; 12. */
+  readonly partitions?: number
+}
+
+export async function createInstallation(stage: Stage, options: InstallationOptions = {}): Promise<Installation> {
+  const prefix = `bench-${randomUUID().slice(0, 8)}`
+  const topics = topicNames(prefix)
+  const directory = join(stage.directory, prefix)
+  const sourceIds = Array.from({ length: options.sources ?? 1 }, (_, index) => `s${index}`)
+  const { partitions = 12 } = options
+  const schedule = options.schedule ?? ['10s', '30s', '1m', '5m']
+  const kafkaSettings = { brokers: stage.brokers, clientId: 'bench', tls: undefined, sasl: undefined }
+  const base = {
+    kafka: { brokers: stage.brokers },
+    topics: { prefix, partitions, replicationFactor: 1 },
+    registry: { url: stage.registryUrl },
+    ops: { listen: '127.0.0.1:0' },
+    network: { allow: ['127.0.0.0/8'] },
+    delivery: { schedule },
+    sources: sourceIds.map(id => ({ id, writeKey: `key-of-${id}` })),
+  }
+  await mkdir(directory)
+  const file = join(directory, 'topics.json')
+  await writeFile(file, JSON.stringify(base))
+  await applyTopics(file)
+  await hookline(file, ['schemas', 'register'])
+
+  const kafka = createKafka(kafkaSettings, silent)
+  const registry = createRegistry({ url: stage.registryUrl, auth: undefined })
+  const record = createEvents(await createEventCodec({ registry, eventsTopic: topics.events, clock }), sourceIds)
+  const producer = createProducer({ kafka, clock, logger: silent })
+  const admin = kafka.admin()
+  await admin.connect()
+  const specs = topicSpecs({ prefix, partitions, replicationFactor: 1 }, schedule.map(durationOf))
+  const { events, tierOf } = topics
+  await useTopics(
+    { brokers: stage.brokers, producer },
+    specs.filter(({ name }) => name === events || tierOf(name) !== undefined),
+  )
+  const append = createAppend(producer, topics.events)
+  let next = 0
+
+  return {
+    topics,
+    sourceIds,
+    partitions,
+    directory,
+    base,
+    appended: () => next,
+    async fill(count) {
+      for (let left = count; left > 0; left--) await append.one(record(next++))
+      await append.all()
+    },
+    async feed(count, perSecond) {
+      for await (const _ of paced({ count, perSecond }, clock, new AbortController().signal))
+        await append.one(record(next++))
+      await append.all()
+    },
+    async appendTimes() {
+      const times = new Map<number, number>()
+      await createReader({ kafka, clock, logger: silent }).readToEnd(topics.events, ({ value, timestamp }) => {
+        const number = value === null ? undefined : numberIn(value)
+        if (number !== undefined) times.set(number, timestamp)
+      })
+      return times
+    },
+    async eventTexts(pattern) {
+      const found: string[] = []
+      await createReader({ kafka, clock, logger: silent }).readToEnd(topics.events, ({ value }) => {
+        const [text] = pattern.exec(value?.toString('latin1') ?? '') ?? []
+        if (text !== undefined) found.push(text)
+      })
+      return found
+    },
+    async recordBytes(topic) {
+      let bytes = 0
+      const count = await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => {
+        bytes += sizeOf(record)
+      })
+      return bytes / count
+    },
+    async forgetPositions() {
+      const { groups } = await admin.listGroups()
+      const own = [topics.dispatcherGroup, topics.retriesGroup]
+      const existing = own.filter(id => groups.some(({ groupId }) => groupId === id))
+      if (existing.length > 0) await admin.deleteGroups(existing)
+    },
+    async close() {
+      await producer.stop()
+      await admin.deleteTopics({ topics: specs.map(({ name }) => name) })
+      await admin.disconnect()
+    },
+  }
+}
+
+const mostTries = 5
+
+/** A busy broker may not know yet of the topic that it has just created: the next try finds it, and goes on with the others. */
+async function applyTopics(file: string, tries = 1): Promise<void> {
+  try {
+    await hookline(file, ['topics', 'apply'])
+  } catch (error) {
+    if (tries === mostTries || !String(error).includes('does not host this topic-partition')) throw error
+    await applyTopics(file, tries + 1)
+  }
+}
+
+const sizeOf = ({ key, value, headers }: LogRecord): number =>
+  (key?.length ?? 0) +
+  (value?.length ?? 0) +
+  Object.entries(headers).reduce((sum, [name, text]) => sum + name.length + (text?.length ?? 0), 0)
+
+const durationOf = (text: string) => parseDuration(text) ?? durationMs(0)

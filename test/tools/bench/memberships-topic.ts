@@ -1,0 +1,48 @@
+import { createMembershipCodec } from '../../../src/adapters/audience-codecs.ts'
+import { systemClock as clock } from '../../../src/adapters/clock.ts'
+import { createKafka } from '../../../src/adapters/kafka/client.ts'
+import { createProducer } from '../../../src/adapters/kafka/producer.ts'
+import { createRegistry } from '../../../src/adapters/registry.ts'
+import { membershipKey, toMembershipRecord } from '../../../src/core/audience/record.ts'
+import { newSyncId } from '../../../src/core/audience/sync.ts'
+import { partitionFor } from '../../../src/core/message/event.ts'
+import type { JsonText } from '../../../src/core/units.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
+import type { Installation } from './installation.ts'
+import type { Stage } from './stage.ts'
+
+/** Appended and not acknowledged at once. */
+const mostWaiting = 20_000
+
+export const benchAudience = 'Shoppers'
+export const benchDestination = 'crm'
+/** Of 36 characters, as most ids are. */
+export const userOf = (member: number): string => `6f9619ff-8b86-d011-b42d-${String(member).padStart(12, '0')}`
+
+/** Puts so many members on the memberships topic, as a sync leaves them that is delivered. */
+export async function fillMemberships(
+  stage: Stage,
+  { topics, partitions }: Installation,
+  count: number,
+): Promise<void> {
+  const registry = createRegistry({ url: stage.registryUrl, auth: undefined })
+  const codec = await createMembershipCodec({ registry, topic: topics.memberships, clock })
+  const kafka = createKafka({ brokers: stage.brokers, clientId: 'bench', tls: undefined, sasl: undefined }, silent)
+  const producer = createProducer({ kafka, clock, logger: silent })
+  const syncId = newSyncId(clock.now(), 'bench')
+  const yes = 'true' as JsonText
+  const about = { desired: yes, acknowledged: yes, inFlight: undefined, version: syncId + 1, syncId, doubt: undefined }
+  let failure: Error | undefined
+  for (let member = 0; member < count; member++) {
+    const userId = userOf(member)
+    const key = Buffer.from(membershipKey({ audience: benchAudience, userId, destination: benchDestination }))
+    const value = codec.encode(toMembershipRecord({ ...about, position: member }))
+    const partition = partitionFor(Buffer.from(userId), partitions)
+    producer.append(topics.memberships, { key, value, headers: {}, partition }, error => {
+      failure ??= error
+    })
+    if (member % mostWaiting === 0) await producer.flush()
+  }
+  await producer.stop()
+  if (failure !== undefined) throw new Error(`members cannot be written: ${failure.message}`, { cause: failure })
+}

@@ -1,0 +1,114 @@
+import { code, table } from '../../../../deploy/tools/reference/markdown.ts'
+import type { Verdict } from '../bars.ts'
+import { bound, shown } from '../report.ts'
+import { type Circumstances, type Entry, neverPublished, type Value } from './entries.ts'
+
+/** Everything that was published: a table for each row, and below which circumstances. */
+export function pageText(entries: readonly Entry[], rows: readonly string[]): string {
+  const missing = neverPublished(entries, rows)
+  const never = missing.length > 0 ? [`Never published: ${missing.map(code).join(', ')}.`] : []
+  const sections = rows
+    .filter(row => !missing.includes(row))
+    .map(row =>
+      rowText(
+        row,
+        entries.filter(entry => entry.row === row),
+      ),
+    )
+  return [...never, ...sections].join('\n\n')
+}
+
+/** Variants that were measured in one run stand in one table. */
+function rowText(row: string, entries: readonly Entry[]): string {
+  const runs = Map.groupBy(entries, circumstancesText)
+  return [
+    `### ${row}`,
+    ...[...runs].flatMap(([circumstances, measured]) => [circumstances, valuesTable(measured)]),
+  ].join('\n\n')
+}
+
+/** On which day, of what, how often and where it was measured. */
+const circumstancesText = ({ date, commit, runs, load, machine }: Circumstances): string =>
+  `${date}, commit ${commit}, ${runs === 1 ? 'one run' : `${runs} runs`}, load ${shown(load)} at the start; ${machine}.`
+
+function valuesTable(entries: readonly Entry[]): string {
+  const lines = entries.flatMap(({ variant, values }) =>
+    values.map(value => [
+      variant,
+      value.what,
+      amount(value.measured, value.unit),
+      referenceText(value),
+      bound(value.must),
+      bound(value.aim),
+      value.verdict,
+    ]),
+  )
+  return table(['', 'measured', '', 'beside it', 'must', 'aim', ''], lines)
+}
+
+const amount = (measured: number | null, unit: string | undefined): string =>
+  [shown(measured ?? Number.NaN), unit].filter(Boolean).join(' ')
+
+const referenceText = ({ reference }: Value): string =>
+  reference === undefined ? '' : `${reference.name}: ${amount(reference.measured, reference.unit)}`
+
+/** A line of the short table: figures of one row that have a bar in common. */
+export interface Headline {
+  readonly title: string
+  readonly row: string
+  readonly what: string
+  /** Which variants; all. */
+  readonly of?: RegExp
+}
+
+/** A line for each bar, with all its variants in one cell and the worst verdict, above it which runs they come from. */
+export function frontText(entries: readonly Entry[], headlines: readonly Headline[]): string {
+  const lines = headlines.map(headline => {
+    const { title } = headline
+    const found = figuresUnder(headline, entries)
+    const [first] = found
+    if (first === undefined) return [title, 'not published', '', '', '']
+    const figures = found.map(({ measured }) => shown(measured ?? Number.NaN)).join(' / ')
+    return [
+      title,
+      [figures, first.unit].filter(Boolean).join(' '),
+      once(found.map(({ must }) => bound(must))),
+      once(found.map(({ aim }) => bound(aim))),
+      worst(found.map(({ verdict }) => verdict)),
+    ]
+  })
+  return `${originText(entries)}\n\n${table(['', 'measured', 'must', 'aim', ''], lines)}`
+}
+
+/**
+ * Figures compare only within one run, on one commit and one machine: the text says whether these
+ * do. The load at the start tells two runs of one day apart.
+ */
+function originText(entries: readonly Entry[]): string {
+  const origins = new Map(entries.map(entry => [circumstancesText(entry), entry]))
+  const dates = entries.map(({ date }) => date).sort()
+  const days = [...new Set([dates.at(0), dates.at(-1)])].join(' to ')
+  const [origin] = origins.values()
+  if (origin === undefined) return 'Nothing is published.'
+  if (origins.size === 1) return `One run, ${days}, commit ${origin.commit}; ${origin.machine}.`
+  const commits = new Set(entries.map(({ commit }) => commit)).size
+  const machines = new Set(entries.map(({ machine }) => machine)).size
+  const counts = `${counted(commits, 'commit')}, ${counted(machines, 'machine')}`
+  return `Several runs, ${days}: ${counts}. Compare figures only within a row.`
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+
+/** What a headline tells of. */
+const figuresUnder = ({ row, what, of = /^/ }: Headline, entries: readonly Entry[]): readonly Value[] =>
+  entries
+    .filter(entry => entry.row === row && of.test(entry.variant))
+    .flatMap(({ values }) => values.filter(value => value.what === what))
+
+/** One text when all are the same, else each in its place. */
+const once = ([first = '', ...others]: readonly string[]): string =>
+  others.every(each => each === first) ? first : [first, ...others].map(each => each || '–').join(' / ')
+
+const fromTheWorst: readonly Verdict[] = ['FAILS', 'short of the aim', 'holds', 'aim reached', '']
+
+const worst = (verdicts: readonly Verdict[]): Verdict => fromTheWorst.find(each => verdicts.includes(each)) ?? ''

@@ -1,0 +1,108 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { freePorts } from '../../../../deploy/tools/local/ports.ts'
+import { parseMetrics } from '../../../../deploy/tools/local/service-process.ts'
+import { bars } from '../bars.ts'
+import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
+import { createInstallation, type Installation } from '../installation.ts'
+import { benchAudience, benchDestination, fillMemberships } from '../memberships-topic.ts'
+import { cpuSeconds, micros, residentMb, together } from '../process-figures.ts'
+import { profileOf } from '../profile.ts'
+import { type Bench, type Outcome, scaled } from './row.ts'
+
+const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
+/** Looking costs the process, too. */
+const lookEveryMs = 250
+
+interface Restored {
+  readonly cpu: number
+  readonly members: number
+  readonly bytes: number
+  readonly residentMb: number
+  readonly profile: string | undefined
+  readonly window: { readonly from: number; readonly to: number }
+}
+
+/** The memberships of a million members, read from Kafka by a process that starts. */
+export async function audiencesRow(bench: Bench): Promise<Outcome> {
+  const count = scaled(bench, 1_000_000)
+  const installation = await createInstallation(bench.stage)
+  const job: Job = { stage: bench.stage, installation, inFlight: 1, profile: bench.profile }
+  try {
+    // What starting costs is not restoring.
+    const empty = await restored(job, installation)
+    bench.say(`${count} members are written`)
+    await fillMemberships(bench.stage, installation, count)
+    const full = await restored(job, installation)
+    const perSecond = full.members / (full.cpu - empty.cpu)
+    const each = full.bytes / full.members
+    bench.say(`restored ${full.members}: ${Math.round(perSecond)} a CPU second, ${Math.round(each)} bytes each`)
+    const subject = `hookline, ${count} members`
+    return {
+      findings: [
+        { subject, what: 'restored', unit: 'members / CPU s', measured: perSecond, ...bars.restoredPerCpuSecond },
+        { subject, what: 'memory of a member', unit: 'bytes', measured: each, ...bars.bytesPerMember },
+        { subject, what: 'members missing', measured: count - full.members, ...bars.lost },
+      ],
+      figures: [
+        {
+          members: count,
+          'restored a CPU second': perSecond,
+          'bytes a member': each,
+          'resident MB': Math.round(full.residentMb),
+          'resident MB without members': Math.round(empty.residentMb),
+        },
+      ],
+      profiles: await profileOf(subject, full),
+    }
+  } finally {
+    await installation.close()
+  }
+}
+
+/** Starts a process and waits until it has the memberships of all partitions. */
+async function restored(job: Job, installation: Installation): Promise<Restored> {
+  const port = await freePorts(1)
+  const file = join(await mkdtemp(join(installation.directory, 'config-')), 'hookline.json')
+  await writeFile(file, JSON.stringify(configuration(job, installation, port)))
+  const from = micros()
+  const started = await startNode(job, program, ['run', '--services', 'audiences', '--config', file])
+  try {
+    const metrics = await Promise.race([untilRestored(port, installation.partitions), started.died])
+    return { ...figuresOf(metrics, started), profile: started.profile, window: { from, to: micros() } }
+  } finally {
+    await started.stop()
+  }
+}
+
+function figuresOf(
+  metrics: ReadonlyMap<string, number>,
+  { pids }: ForwarderProcess,
+): Omit<Restored, 'profile' | 'window'> {
+  const figure = (name: string): number => metrics.get(name) ?? Number.NaN
+  return {
+    cpu: together(pids, cpuSeconds),
+    residentMb: together(pids, residentMb),
+    members: figure('hookline_audience_memberships'),
+    bytes: figure('hookline_audience_memberships_bytes'),
+  }
+}
+
+function configuration({ stage }: Job, { base, sourceIds }: Installation, port: number): object {
+  return {
+    ...base,
+    ops: { listen: `127.0.0.1:${port}` },
+    destinations: [{ id: benchDestination, sources: sourceIds, webhooks: [{ url: stage.receiver.url }] }],
+    audiences: { list: [{ name: benchAudience, destinations: [benchDestination] }] },
+  }
+}
+
+async function untilRestored(port: number, partitions: number): Promise<ReadonlyMap<string, number>> {
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined)
+    const metrics = parseMetrics((await answer?.text()) ?? '')
+    if (metrics.get('hookline_audience_partitions{state="restored"}') === partitions) return metrics
+    await delay(lookEveryMs)
+  }
+}

@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { freePorts } from '../../../../deploy/tools/local/ports.ts'
+import { bars, type Finding } from '../bars.ts'
+import { type Endpoint, startEndpoint } from '../clients/endpoint.ts'
+import type { ClientName, Order, Result, Work } from '../clients/work.ts'
+import { createInstallation, type Installation } from '../installation.ts'
+import { pinned } from '../pinning.ts'
+import { median } from '../statistics.ts'
+import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
+
+const program = new URL('../clients/program.ts', import.meta.url).pathname
+const run = promisify(execFile)
+const patienceMs = 120_000
+
+const clients: readonly ClientName[] = ['hookline', 'hookline to Kafka', 'segment']
+const peer = '@segment/analytics-node'
+const shownAs = (client: ClientName): string => (client === 'segment' ? peer : client)
+
+export interface ClientPlan {
+  readonly loads: readonly { readonly name: string; readonly calls: number; readonly perSecond: number | undefined }[]
+  readonly outage: { readonly calls: number; readonly perSecond: number }
+}
+
+const full: ClientPlan = {
+  loads: [
+    { name: 'full speed', calls: 100_000, perSecond: undefined },
+    { name: '2,000 a second', calls: 10_000, perSecond: 2_000 },
+  ],
+  // Twice what the queue holds.
+  outage: { calls: 100_000, perSecond: 10_000 },
+}
+
+/** What a call costs until its message is sent, and what calls cost in memory when nothing can be sent. */
+export async function clientRow(bench: Bench, plan = full): Promise<Outcome> {
+  const installation = await createInstallation(bench.stage)
+  const endpoint = await startEndpoint()
+  try {
+    const outcomes: Outcome[] = []
+    for (const { calls, ...load } of plan.loads)
+      outcomes.push(await compare(bench, installation, endpoint, { ...load, calls: scaled(bench, calls) }))
+    outcomes.push(await outage(bench, installation, plan.outage))
+    return {
+      findings: outcomes.flatMap(({ findings }) => findings),
+      figures: outcomes.flatMap(({ figures }) => figures),
+    }
+  } finally {
+    await endpoint.stop()
+    await installation.close()
+  }
+}
+
+type Load = ClientPlan['loads'][number]
+
+async function compare(bench: Bench, installation: Installation, endpoint: Endpoint, load: Load): Promise<Outcome> {
+  const results = new Map<ClientName, Result[]>(clients.map(client => [client, []]))
+  let lost = 0
+  for (let round = 1; round <= bench.runs; round++)
+    for (const client of clients) {
+      const result = await measure(bench, installation, client, { ...load, isOutage: false }, endpoint.url)
+      results.get(client)?.push(result)
+      const arrived = await endpoint.messages()
+      if (client === 'hookline') lost += Math.max(0, result.calls - arrived)
+      bench.say(
+        `${shownAs(client)}, ${load.name}, run ${round}: ${result.cpuMicrosAMessage.toFixed(1)} µs CPU a message, ${Math.round(result.perSecond)} / s`,
+      )
+    }
+  const middle = (client: ClientName, of: (result: Result) => number): number =>
+    median((results.get(client) ?? []).map(of))
+  const cpu = (result: Result): number => result.cpuMicrosAMessage
+  const subject = `hookline, ${load.name}`
+  const times = median((results.get('hookline') ?? []).map((own, round) => cpuOf(results, round) / cpu(own)))
+  return {
+    findings: [
+      { subject, what: `times cheaper than ${peer}`, measured: times, ...bars.cheaperThanSegment[load.name] },
+      { subject, what: 'lost', measured: lost, ...bars.lost },
+    ],
+    figures: clients.map(client => ({
+      client: shownAs(client),
+      load: load.name,
+      'µs CPU a message': middle(client, cpu),
+      'µs inside the call': middle(client, ({ microsACall }) => microsACall),
+      'messages / s': Math.round(middle(client, ({ perSecond }) => perSecond)),
+      'peak MB': Math.round(middle(client, ({ peakMb }) => peakMb)),
+    })),
+  }
+}
+
+/** Of the peer, in a round. */
+const cpuOf = (results: ReadonlyMap<ClientName, readonly Result[]>, round: number): number =>
+  results.get('segment')?.[round]?.cpuMicrosAMessage ?? Number.NaN
+
+async function outage(
+  bench: Bench,
+  installation: Installation,
+  { calls, perSecond }: ClientPlan['outage'],
+): Promise<Outcome> {
+  const nobody = `http://127.0.0.1:${await freePorts(1)}`
+  const figures: Figures[] = []
+  const findings: Finding[] = []
+  for (const client of ['hookline', 'segment'] as const) {
+    const result = await measure(bench, installation, client, { calls, perSecond, isOutage: true }, nobody)
+    const peakMb = Math.round(result.peakMb)
+    bench.say(`${shownAs(client)}, nobody listens: ${calls} calls, peak ${peakMb} MB`)
+    figures.push({
+      client: shownAs(client),
+      'calls without an endpoint': calls,
+      'calls / s': Math.round(result.perSecond),
+      'peak MB': peakMb,
+    })
+    if (client === 'hookline')
+      findings.push({
+        subject: 'hookline, nobody listens',
+        what: 'peak memory',
+        unit: 'MB',
+        measured: peakMb,
+        ...bars.outageMemory,
+      })
+  }
+  return { findings, figures }
+}
+
+async function measure(
+  { stage }: Bench,
+  installation: Installation,
+  client: ClientName,
+  work: Work,
+  url: string,
+): Promise<Result> {
+  const topicPrefix = installation.topics.events.replace(/\.events$/, '')
+  const order: Order = {
+    client,
+    work,
+    url,
+    kafka: { brokers: stage.brokers, registry: stage.registryUrl, topicPrefix },
+    sourceId: installation.sourceIds[0] ?? '',
+  }
+  const { command, args } = pinned(stage.pinning.forwarder, process.execPath, [program, JSON.stringify(order)])
+  // Under NODE_ENV=test kafkajs has other defaults.
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const { stdout } = await run(command, args, { env, timeout: patienceMs })
+  return JSON.parse(stdout) as Result
+}

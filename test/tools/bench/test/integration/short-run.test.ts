@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { bars, type Finding } from '../../bars.ts'
+import { transports } from '../../forwarders/hookline.ts'
+import { peer } from '../../forwarders/peer.ts'
+import { quantile } from '../../live.ts'
+import { unpinned } from '../../pinning.ts'
+import { clientRow } from '../../rows/client.ts'
+import { collectorRow, small } from '../../rows/collector.ts'
+import { deliveryRow } from '../../rows/delivery.ts'
+import { healthyUnderLoad } from '../../rows/isolation.ts'
+import { peersRow } from '../../rows/peers.ts'
+import type { Bench } from '../../rows/row.ts'
+import { openStage, type Stage } from '../../stage.ts'
+
+/* `make bench` in small, on whatever machine and however busy: only what no slowness can change, and ratios with much room. */
+
+/** Of a must that is a ratio: cold code and short runs cost both sides, but not alike. */
+const room = 1 / 3
+
+/** Another program, which reads what it is to do from its environment. */
+const loop = new URL('../../forwarders/bare-loop-process.ts', import.meta.url).pathname
+const itsSettings = JSON.stringify({
+  ...{ client: 'undici', partitions: 12, inFlight: 64, brokers: ['$BENCH_BROKERS'] },
+  ...{ topic: '$BENCH_TOPIC', group: '$BENCH_GROUP', url: '$BENCH_URL' },
+})
+const anotherLoop = `'${process.execPath}' '${loop}' "${itsSettings.replaceAll('"', '\\"')}"`
+/** What is said of everybody. */
+const told = ['deliveries', 'peak memory', 'lost']
+
+let stage: Stage
+let bench: Bench
+beforeAll(async () => {
+  stage = await openStage(unpinned('others run tests beside this one'))
+  bench = {
+    stage,
+    runs: 1,
+    scale: 1,
+    backlog: 10_000,
+    transports: transports(),
+    peers: [],
+    profile: false,
+    say: () => {},
+  }
+})
+afterAll(() => stage.close())
+
+// CPU time is read from /proc.
+const onLinux = process.platform === 'linux' ? describe : describe.skip
+
+onLinux('the benchmark in small', () => {
+  it('delivery: nothing lost, whole requests, at a price in proportion to the bare loop', async () => {
+    const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 3_000, others: 8_000 } }
+    const { findings, figures } = await deliveryRow(bench, plan)
+    const of = (what: string): readonly Finding[] => findings.filter(finding => finding.what === what)
+    for (const transport of bench.transports) {
+      const bare = transport === 'got' ? 'bare got' : 'bare undici'
+      const share = of(`of ${bare}`).find(({ subject }) => subject.startsWith(`hookline ${transport},`))?.measured
+      const { must } = bars.ofBareLoop[transport] as { must: { atLeast: number } }
+      expect({ transport, share }).toEqual({ transport, share: expect.any(Number) })
+      expect(share).toBeGreaterThan(must.atLeast * room)
+    }
+    for (const what of ['lost', 'requests of no event'])
+      expect(of(what).map(({ measured }) => measured)).toEqual(bench.transports.map(() => 0))
+    // A process that is not let run for five seconds takes answered calls for lost ones.
+    for (const { measured } of of('delivered twice')) expect(measured).toBeLessThan(plan.counts.got / 100)
+    expect(of('runs with whole requests').map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
+    expect(figures.map(({ lost }) => lost)).toEqual(figures.map(() => 0))
+  })
+
+  it('peers: any program by its command, beside Hookline and the bare loop', async () => {
+    const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 0, others: 2_000 } }
+    const { findings } = await peersRow({ ...bench, peers: [peer({ name: 'another', command: anotherLoop })] }, plan)
+    const of = (subject: string): string[] =>
+      findings.filter(finding => finding.subject === `${subject}, 20 ms`).map(({ what }) => what)
+    expect(of('hookline undici')).toEqual([...told, 'of another', 'of bare undici'])
+    expect([of('another'), of('bare undici')]).toEqual([told, told])
+    for (const { what, measured } of findings) {
+      if (what === 'lost') expect(measured).toBe(0)
+      else expect(measured).toBeGreaterThan(0)
+    }
+  })
+
+  it('isolation: a destination that takes more calls than there are places does not hold up the others', async () => {
+    // In the five seconds after which a call is given up, the dead one gets twice as many events as there are places in all.
+    const plan = { destinations: 10, perSecond: 250, seconds: 5, inFlight: 64, perWebhook: 64 }
+    const transport = bench.transports[0] ?? ''
+    const { passages: without } = await healthyUnderLoad(bench, transport, plan, 0)
+    const { passages: withDead } = await healthyUnderLoad(bench, transport, plan, 1)
+    expect(withDead).toHaveLength(1_125)
+    expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
+    // Who waits for a place waits for more than two seconds; an undisturbed event takes milliseconds, also where other tests take turns.
+    expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 1_500))
+  })
+
+  it('client: everything arrives, at a lower price than with the other library', async () => {
+    const plan = {
+      loads: [{ name: 'full speed', calls: 5_000, perSecond: undefined }],
+      outage: { calls: 10_000, perSecond: 10_000 },
+    }
+    const must = bars.cheaperThanSegment['full speed']?.must as { atLeast: number }
+    const { findings } = await clientRow(bench, plan)
+    const of = (start: string): number => findings.find(({ what }) => what.startsWith(start))?.measured ?? Number.NaN
+    expect(of('lost')).toBe(0)
+    expect(of('times cheaper')).toBeGreaterThan(must.atLeast * room)
+    expect(of('peak memory')).toBeLessThan(bars.outageMemory.must.atMost)
+  })
+
+  it('collector: what is answered 200 is stored, at a price in proportion to a bare server', async () => {
+    const { findings } = await collectorRow(bench, small)
+    const of = (what: string): number | undefined => findings.find(finding => finding.what === what)?.measured
+    expect(of('requests not answered 200')).toBe(0)
+    expect(of('answered 200 and not stored')).toBe(0)
+    expect(of('stored twice')).toBe(0)
+    expect(of('of bare fastify, written')).toBeGreaterThan(bars.ofBareFastify.must.atLeast * room)
+  })
+})

@@ -1,0 +1,181 @@
+import { describe, expect, it } from '@jest/globals'
+import { withBlock } from '../../../../deploy/tools/reference/markdown.ts'
+import {
+  type Circumstances,
+  type Entry,
+  entriesOf,
+  figureOf,
+  judged,
+  neverPublished,
+  replaced,
+  type Value,
+} from '../publication/entries.ts'
+import { frontText, pageText } from '../publication/tables.ts'
+
+const circumstances: Circumstances = { date: '2026-01-02', commit: 'abc', machine: '2 × Z80', load: 0.25, runs: 3 }
+const entry = (
+  row: string,
+  variant: string,
+  values: readonly Value[] = [],
+  more: Partial<Circumstances> = {},
+): Entry => ({
+  ...{ row, variant, values, ...circumstances },
+  ...more,
+})
+
+describe('published bench entries', () => {
+  it('makes an entry of each variant with a verdict on each figure, and null of a figure that was not measured', () => {
+    const findings = [
+      { subject: 'got', what: 'p99', unit: 'ms', measured: 40, must: { atMost: 38 } },
+      { subject: 'undici', what: 'p99', unit: 'ms', measured: Number.POSITIVE_INFINITY, must: { atMost: 38 } },
+      { subject: 'got', what: 'lost', measured: 0, must: { atMost: 0 } },
+    ]
+    expect(entriesOf({ row: 'live', figures: [], findings }, circumstances)).toEqual([
+      entry('live', 'got', [
+        { what: 'p99', unit: 'ms', measured: 40, must: { atMost: 38 }, verdict: 'FAILS' },
+        { what: 'lost', measured: 0, must: { atMost: 0 }, verdict: 'holds' },
+      ]),
+      entry('live', 'undici', [{ what: 'p99', unit: 'ms', measured: null, must: { atMost: 38 }, verdict: 'FAILS' }]),
+    ])
+  })
+
+  it.each<[string, Value, Value['verdict']]>([
+    ['holds', { what: 'x', measured: 1, must: { atMost: 1 }, verdict: '' }, 'holds'],
+    ['no number keeps to nothing', { what: 'x', measured: null, must: { atMost: 1 }, verdict: '' }, 'FAILS'],
+  ])('judges a published figure again: %s', (_, value, verdict) =>
+    expect(judged([entry('live', 'got', [value])])).toEqual([entry('live', 'got', [{ ...value, verdict }])]),
+  )
+
+  it('finds a figure by row, variant and name', () => {
+    const value: Value = { what: 'p99', measured: 1, verdict: '' }
+    const all = [entry('live', 'got'), entry('live', 'undici', [value])]
+    expect(figureOf(all, { row: 'live', variant: 'undici', what: 'p99' })).toBe(value)
+    expect(figureOf(all, { row: 'live', variant: 'got', what: 'p99' })).toBeUndefined()
+  })
+
+  it('names the rows that were never published', () =>
+    expect(neverPublished([entry('live', 'got')], ['live', 'idle', 'crash'])).toEqual(['idle', 'crash']))
+})
+
+describe('publishing bench rows', () => {
+  const rows = ['delivery', 'live']
+  const old = [entry('delivery', 'got'), entry('delivery', 'undici'), entry('live', 'got')]
+  const later = { date: '2026-02-03' }
+  const named = (all: readonly Entry[]) => all.map(({ row, variant, date }) => [row, variant, date])
+
+  it.each<[string, readonly Entry[], boolean, readonly unknown[]]>([
+    [
+      'replaces only the variants of the transport that was measured',
+      [entry('delivery', 'got', [], later)],
+      false,
+      [
+        ['delivery', 'got', '2026-02-03'],
+        ['delivery', 'undici', '2026-01-02'],
+        ['live', 'got', '2026-01-02'],
+      ],
+    ],
+    [
+      'replaces the whole row when all transports were measured',
+      [entry('delivery', 'fetch', [], later)],
+      true,
+      [
+        ['delivery', 'fetch', '2026-02-03'],
+        ['live', 'got', '2026-01-02'],
+      ],
+    ],
+    [
+      'adds a new variant to its row',
+      [entry('delivery', 'fetch', [], later)],
+      false,
+      [
+        ['delivery', 'got', '2026-01-02'],
+        ['delivery', 'undici', '2026-01-02'],
+        ['delivery', 'fetch', '2026-02-03'],
+        ['live', 'got', '2026-01-02'],
+      ],
+    ],
+    ['changes nothing when nothing was measured', [], true, named(old)],
+  ])('%s', (_, fresh, isWhole, expected) => expect(named(replaced(old, fresh, { rows, isWhole }))).toEqual(expected))
+
+  it('drops a row that no longer exists', () =>
+    expect(replaced(old, [], { rows: ['live'], isWhole: true })).toHaveLength(1))
+})
+
+describe('the bench tables', () => {
+  const p99: Value = {
+    ...{ what: 'p99', unit: 'ms', measured: 40.26, must: { atMost: 38 }, verdict: 'FAILS' as const },
+    reference: { name: 'bare', measured: 59, unit: 'ms' },
+  }
+  const ratio: Value = { what: 'of bare', measured: 0.8, must: { atLeast: 0.75 }, verdict: 'holds' }
+  const all = [entry('live', 'got', [p99, ratio]), entry('live', 'undici', [{ ...p99, measured: null }], { load: 2 })]
+
+  it('lists each row with its circumstances, and the rows that were never published', () =>
+    expect(pageText(all, ['live', 'idle'])).toBe(`Never published: \`idle\`.
+
+### live
+
+2026-01-02, commit abc, 3 runs, load 0.25 at the start; 2 × Z80.
+
+|  | measured |  | beside it | must | aim |  |
+|---|---|---|---|---|---|---|
+| got | p99 | 40.3 ms | bare: 59 ms | ≤ 38 |  | FAILS |
+| got | of bare | 0.8 |  | ≥ 0.75 |  | holds |
+
+2026-01-02, commit abc, 3 runs, load 2 at the start; 2 × Z80.
+
+|  | measured |  | beside it | must | aim |  |
+|---|---|---|---|---|---|---|
+| undici | p99 | - ms | bare: 59 ms | ≤ 38 |  | FAILS |`))
+
+  it('shows variants side by side with the worst verdict in the short table', () =>
+    expect(
+      frontText(
+        [
+          entry('live', 'got', [ratio]),
+          entry('live', 'undici', [{ ...ratio, measured: 0.7, verdict: 'FAILS' }]),
+          entry('delivery', 'few', [{ what: 'peak memory', unit: 'MB', measured: 200, verdict: '' }]),
+          entry('delivery', 'many', [
+            { what: 'peak memory', unit: 'MB', measured: 270, must: { atMost: 300 }, verdict: 'holds' },
+          ]),
+        ],
+        [
+          { title: 'both', row: 'live', what: 'of bare' },
+          { title: 'one', row: 'live', what: 'of bare', of: /got/ },
+          { title: 'bars of their own', row: 'delivery', what: 'peak memory' },
+          { title: 'none', row: 'idle', what: 'CPU' },
+        ],
+      ),
+    ).toBe(`One run, 2026-01-02, commit abc; 2 × Z80.
+
+|  | measured | must | aim |  |
+|---|---|---|---|---|
+| both | 0.8 / 0.7 | ≥ 0.75 |  | FAILS |
+| one | 0.8 | ≥ 0.75 |  | holds |
+| bars of their own | 200 / 270 MB | – / ≤ 300 |  | holds |
+| none | not published |  |  |  |`))
+
+  it.each<[string, readonly Entry[], string]>([
+    ['nothing', [], 'Nothing is published.'],
+    [
+      'rows of several runs',
+      [
+        entry('live', 'got', [ratio]),
+        entry('idle', 'got', [], { date: '2026-02-03', commit: 'def', machine: 'other' }),
+      ],
+      'Several runs, 2026-01-02 to 2026-02-03: 2 commits, 2 machines. Compare figures only within a row.',
+    ],
+    [
+      'two runs of one commit on one machine',
+      [entry('live', 'got', [ratio]), entry('idle', 'got', [], { load: 3 })],
+      'Several runs, 2026-01-02: 1 commit, 1 machine. Compare figures only within a row.',
+    ],
+  ])('says in the short table from which runs its figures come: %s', (_, published, text) =>
+    expect(frontText(published, []).split('\n')[0]).toBe(text),
+  )
+
+  it('replaces the text between two marks, and refuses a page without them', () => {
+    const page = 'a\n<!-- x -->\nold\n<!-- end of x -->\nb\n'
+    expect(withBlock(page, 'x', 'new')).toBe('a\n<!-- x -->\nnew\n<!-- end of x -->\nb\n')
+    expect(() => withBlock('a', 'x', 'new')).toThrow('<!-- x --> … <!-- end of x -->')
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals'
+import { nextTurn, type Waiting } from '../turns.ts'
+
+describe('the next turn of a bench run', () => {
+  it.each<[string, readonly (readonly [done: number, missed: number])[], number]>([
+    ['who is alone', [[0.5, 0]], 0],
+    [
+      'who is furthest behind',
+      [
+        [0.5, 2],
+        [0.2, 0],
+        [0.4, 1],
+      ],
+      1,
+    ],
+    [
+      'of two who are as far, who has waited longer',
+      [
+        [0, 1],
+        [0, 2],
+      ],
+      1,
+    ],
+    [
+      'who has missed as many turns as anybody may, however far',
+      [
+        [0.9, 3],
+        [0.1, 2],
+      ],
+      0,
+    ],
+    [
+      'of those who has missed most',
+      [
+        [0.9, 3],
+        [0.1, 4],
+        [0, 0],
+      ],
+      1,
+    ],
+  ])('%s', (_, waiting, expected) => {
+    const members = waiting.map(([done, missed]): Waiting => ({ done, missed }))
+    expect(nextTurn(members)).toBe(members[expected])
+  })
+
+  it('refuses an empty list', () => expect(() => nextTurn([])).toThrow(RangeError))
+
+  it('lets others continue when one makes no progress', () => {
+    const members = Array.from({ length: 3 }, () => ({ done: 0, missed: 0 }))
+    const [still] = members
+    for (let turn = 0; turn < 60; turn++) {
+      const next = nextTurn(members)
+      for (const each of members) each.missed = each === next ? 0 : each.missed + 1
+      if (next !== still) next.done += 0.01
+      expect(Math.max(...members.map(({ missed }) => missed))).toBeLessThanOrEqual(4)
+    }
+    expect(Math.min(...members.slice(1).map(({ done }) => done))).toBeGreaterThanOrEqual(0.08)
+  })
+})

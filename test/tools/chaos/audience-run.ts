@@ -1,0 +1,224 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { users } from '../../support/audience/installation.ts'
+import { judgeAudience } from './audience-verdict.ts'
+import { type AudienceWorld, openAudienceWorld } from './audience-world.ts'
+import { type Chance, createChance } from './chance.ts'
+import { stepsBack } from './commit-log.ts'
+import { type ProbesSeen, startKubelet } from './kubelet.ts'
+import { placesOf, uncommitted } from './remains.ts'
+import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
+import type { AudienceFault, AudienceScenario } from './scenario.ts'
+
+interface List {
+  readonly name: string
+  readonly members: readonly string[]
+  /** Messages that each destination has been sent when everybody knows. */
+  readonly upTo: number
+  /** While it is told. */
+  readonly faults: readonly AudienceFault[]
+}
+
+/** One run: what it needs, and what has been seen. */
+interface Run {
+  readonly world: AudienceWorld
+  readonly chance: Chance
+  readonly patience: number
+  readonly say: (line: string) => void
+  readonly faults: string[]
+  readonly problems: string[]
+  /** Processes that were killed or cut off. */
+  readonly victims: { audiences: number; dispatchers: number }
+}
+
+/** Between two looks: how far a list is, or whether all is over, for which much has to be read. */
+const lookEveryMs = { progress: 50, end: 500 }
+/** Where the progress of a list may be when a fault is injected, in per cent. */
+const faultsAt = { from: 3, to: 90 }
+
+/** Runs a scenario of an audience on a broker, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
+export async function runAudienceScenario(scenario: AudienceScenario, options: RunOptions): Promise<Row> {
+  const { seed, patience = 1, say = () => {}, signal } = options
+  const { name, shows, processes, limits, emitPerSecond } = scenario
+  const start = performance.now()
+  const world = await openAudienceWorld(scenario, seed)
+  try {
+    const run: Run = {
+      world,
+      chance: createChance(seed, name),
+      patience,
+      say,
+      faults: [],
+      problems: [],
+      victims: { audiences: 0, dispatchers: 0 },
+    }
+    const lists = listsOf(scenario)
+    const { settled, standings, probes } = await Promise.race([expose(run, scenario, lists), rejection(signal)])
+    const { pipeline, receivers } = world
+    const findings = judgeAudience({
+      ...{ limits, patience, settled, standings, probes, victims: run.victims },
+      copies: new Map([...(await placesOf(world))].map(([id, { copies }]) => [id, copies])),
+      truth: new Set(lists.at(-1)?.members),
+      changes: lists.at(-1)?.upTo ?? 0,
+      told: [...receivers].map(([destination, receiver]) => ({
+        destination,
+        members: receiver.members(),
+        taken: receiver.taken.size,
+        repeated: receiver.repeated,
+        toldAgain: receiver.toldAgain,
+      })),
+      deadLettered: (await pipeline.read(pipeline.topics.deadLetter)).length,
+      problems: run.problems,
+    })
+    return {
+      ...{ name, seed, shows, brokers: 1, processes: 2 * processes, collectors: 0, perSecond: emitPerSecond },
+      ...findings,
+      faults: run.faults,
+      calls: [...receivers.values()].reduce((sum, { calls }) => sum + calls, 0),
+      seconds: Math.round((performance.now() - start) / 1_000),
+    }
+  } finally {
+    await world.close()
+  }
+}
+
+/** All of them, then some others, then the same once more: nobody may be told of that. */
+function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenario): readonly List[] {
+  const changed = Math.round((members * changedPercent) / 100)
+  const second = { members: users(changed, members + changed), upTo: members + 2 * changed }
+  return [
+    { name: 'the first list', members: users(0, members), upTo: members, faults: faults[0] },
+    { name: 'the changed list', ...second, faults: faults[1] },
+    { name: 'the same list again', ...second, faults: [] },
+  ]
+}
+
+/** One list after another, then an orderly end. The first that does not settle is the last. */
+async function expose(run: Run, { processes }: AudienceScenario, lists: readonly List[]) {
+  const { world, say, problems } = run
+  const { audiences, audiencesBehindProxy, dispatchers, proxy, pipeline, view } = world
+  const { topics } = pipeline
+  await Promise.all([started(audiences, processes), started(dispatchers, processes)])
+  await started(audiencesBehindProxy, proxy === undefined ? 0 : 1)
+  const kubelet = startKubelet([audiences, audiencesBehindProxy, dispatchers])
+  const settled: { list: string; afterMs: number | null }[] = []
+  let before = 0
+  let probes: ProbesSeen
+  try {
+    for (const list of lists) {
+      const afterMs = await told(run, list, before)
+      settled.push({ list: list.name, afterMs })
+      say(`${list.name}: ${afterMs === null ? 'did not settle' : `settled after ${Math.round(afterMs)} ms`}`)
+      if (afterMs === null) break
+      before = list.upTo
+    }
+  } finally {
+    probes = await kubelet.stop()
+  }
+  for (const fleet of [audiences, audiencesBehindProxy, dispatchers]) {
+    for (const [name, code] of await stopAll(fleet))
+      if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
+    problems.push(...fleet.crashes())
+  }
+  const commits = [
+    await view.commits(topics.audiencesGroup, topics.audienceInput),
+    await view.commits(topics.dispatcherGroup, topics.events),
+  ]
+  problems.push(...commits.flatMap(stepsBack), ...(await uncommitted(world)))
+  return { settled, standings: await world.standings(), probes }
+}
+
+/**
+ * Writes a list and injects its faults while it is told. Resolves with how long it took from then until everybody had what they should; null:
+ * longer than is waited.
+ */
+async function told(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
+  const { world, chance, patience } = run
+  const receivers = [...world.receivers.values()]
+  const sum = (): number => receivers.reduce((all, { taken }) => all + taken.size, 0)
+  const points = faults.map(() => chance.between(faultsAt.from, faultsAt.to)).sort((a, b) => a - b)
+  const harm = async (): Promise<void> => {
+    for (const [index, fault] of faults.entries()) {
+      const point = points[index] ?? 0
+      const next = (before + ((upTo - before) * point) / 100) * receivers.length
+      if (!(await reached(() => sum() >= next, { everyMs: lookEveryMs.progress, patience }))) return
+      await inject(fault, run)
+    }
+  }
+  await Promise.all([world.sync(members), harm()])
+  const at = performance.now()
+  const truth = new Set(members)
+  const isSettled = await reached(() => settles(world, truth), { everyMs: lookEveryMs.end, patience })
+  return isSettled ? performance.now() - at : null
+}
+
+function inject(fault: AudienceFault, run: Run): Promise<void> {
+  switch (fault.kind) {
+    case 'kill':
+      return killAny(run)
+    case 'link':
+      return spoilLink(run, fault)
+    case 'restart':
+      return restartAll(run)
+  }
+}
+
+async function spoilLink(
+  { world: { proxy }, faults, victims, say }: Run,
+  { state, seconds }: AudienceFault & { readonly kind: 'link' },
+): Promise<void> {
+  if (proxy === undefined) throw new Error('the scenario has no process behind a proxy')
+  proxy.set(state)
+  await delay(seconds * 1_000)
+  proxy.set({ kind: 'open' })
+  faults.push(`link ${state.kind} ${seconds} s`)
+  victims.audiences++
+  say(`the link was ${state.kind} for ${seconds} s`)
+}
+
+async function restartAll({ world: { audiences, audiencesBehindProxy }, faults, problems, say }: Run): Promise<void> {
+  for (const fleet of [audiences, audiencesBehindProxy]) {
+    const count = fleet.members().length
+    for (const [name, code] of await stopAll(fleet))
+      if (code !== 0) problems.push(`${name} ended with exit code ${code} after SIGTERM`)
+    await started(fleet, count)
+  }
+  faults.push('restart of all')
+  say('every audiences process was restarted')
+}
+
+/** SIGKILL of any process; another one is started immediately. */
+async function killAny({ world: { audiences, dispatchers }, chance, faults, victims, say }: Run): Promise<void> {
+  const fleet = chance.pick([audiences, dispatchers])
+  const member = chance.pick(fleet.members())
+  await fleet.kill(member)
+  const { name } = await fleet.start()
+  faults.push(`SIGKILL ${member.name}`)
+  victims[fleet === audiences ? 'audiences' : 'dispatchers']++
+  say(`SIGKILL ${member.name}, ${name} is in its place`)
+}
+
+/** Every endpoint has the list, every input is done, and nothing is under way. The last costs most and is asked last. */
+async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promise<boolean> {
+  const { receivers, view, pipeline } = world
+  const { audiencesGroup, audienceInput } = pipeline.topics
+  for (const receiver of receivers.values()) {
+    const members = receiver.members()
+    if (members.size !== truth.size || ![...truth].every(user => members.has(user))) return false
+  }
+  const [committed, ends] = [await view.committed(audiencesGroup, audienceInput), await view.ends(audienceInput)]
+  if ([...ends].some(([partition, end]) => (committed.get(partition) ?? 0) < end)) return false
+  return (await world.standings()).inFlight === 0
+}
+
+/** False: not as long as was waited. */
+async function reached(
+  condition: () => boolean | Promise<boolean>,
+  { everyMs, patience }: { readonly everyMs: number; readonly patience: number },
+): Promise<boolean> {
+  const deadline = performance.now() + giveUpMs * patience
+  while (!(await condition())) {
+    if (performance.now() > deadline) return false
+    await delay(everyMs)
+  }
+  return true
+}

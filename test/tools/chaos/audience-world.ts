@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startCluster } from '../../../deploy/tools/local/cluster.ts'
+import { audience } from '../../support/audience/partition-harness.ts'
+import { AudienceReceiver } from '../../support/audience/receiver.ts'
+import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
+import { type Pipeline, startPipeline } from '../../support/process/pipeline.ts'
+import { createChance } from './chance.ts'
+import { createFleet, type Fleet } from './fleet.ts'
+import { createKafkaView, type KafkaView } from './kafka-view.ts'
+import type { AudienceScenario } from './scenario.ts'
+import { partitions } from './world.ts'
+
+/** An installation with one audience, its services in processes apart. */
+export interface AudienceWorld {
+  readonly pipeline: Pipeline
+  readonly audiences: Fleet
+  /** Of the same service, which reach Kafka through `proxy` only. */
+  readonly audiencesBehindProxy: Fleet
+  /** Absent: no fault of the scenario needs it, and there is no process behind it. */
+  readonly proxy: TcpProxy | undefined
+  readonly dispatchers: Fleet
+  /** By destination. */
+  readonly receivers: ReadonlyMap<string, AudienceReceiver>
+  readonly view: KafkaView
+  /** Writes a full list. Resolves when all of it, and its end, is on the topic. */
+  sync(members: Iterable<string>): Promise<void>
+  /** How memberships stand, all destinations together. */
+  standings(): Promise<Standings>
+  /** Ends and removes everything. */
+  close(): Promise<void>
+}
+
+export interface Standings {
+  readonly inFlight: number
+  readonly unknown: number
+  readonly different: number
+}
+
+/** One broker, topics, schemas and receivers; no process yet. The registry is the one of SCHEMA_REGISTRY_URL. */
+export async function openAudienceWorld(scenario: AudienceScenario, seed: number): Promise<AudienceWorld> {
+  const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
+  const open: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })]
+  const close = async (): Promise<void> => {
+    for (let end = open.pop(); end !== undefined; end = open.pop()) await end()
+  }
+  const opened = <T extends { close(): Promise<unknown> }>(part: T): T => {
+    open.push(() => part.close())
+    return part
+  }
+  try {
+    const behindProxy = scenario.faults.flat().some(({ kind }) => kind === 'link')
+    const { brokers, proxiedBrokers, nodes } = opened(
+      await startCluster({ dataDir: join(directory, 'kafka'), size: 1, behindProxy }),
+    )
+    const link = nodes[0]?.proxied
+    const proxy = link && opened(await startTcpProxy(link.target, link.listen))
+    const receivers = new Map<string, AudienceReceiver>()
+    for (const { id, failingPercent, latencyMs = 0 } of scenario.destinations) {
+      const receiver = opened(await AudienceReceiver.started())
+      receiver.latencyMs = latencyMs
+      const mood = createChance(seed, `${scenario.name} ${id}`)
+      receiver.answer = () => (mood.between(1, 100) <= failingPercent ? 503 : 200)
+      receivers.set(id, receiver)
+    }
+    const pipeline = opened(await startPipeline(configurationOf(scenario, receivers), brokers.join(',')))
+    const ofAll = { configFile: pipeline.configFile, brokers, directory }
+    const audiences = opened(createFleet({ ...ofAll, prefix: 'a', service: 'audiences' }))
+    const audiencesBehindProxy = opened(
+      createFleet({ ...ofAll, brokers: proxiedBrokers, prefix: 'b', service: 'audiences' }),
+    )
+    const dispatchers = opened(createFleet({ ...ofAll, prefix: 'd', service: 'dispatcher' }))
+    const view = opened(await createKafkaView(brokers))
+    return {
+      ...{ pipeline, audiences, audiencesBehindProxy, proxy, dispatchers, receivers, view, close },
+      async sync(members) {
+        const file = join(directory, 'members.txt')
+        await writeFile(file, [...members].join('\n'))
+        await pipeline.command('audience', 'sync', '--name', audience, '--members', file)
+      },
+      standings: () => standingsIn(pipeline),
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function configurationOf(
+  { delivery, emitPerSecond }: AudienceScenario,
+  receivers: AudienceWorld['receivers'],
+): Parameters<typeof startPipeline>[0] {
+  const ids = [...receivers.keys()]
+  return {
+    topics: { partitions, replicationFactor: 1 },
+    delivery,
+    destinations: [...receivers].map(([id, { url }]) => ({ id, sources: ['web'], webhooks: [{ url }] })),
+    audiences: { emitPerSecond, list: [{ name: audience, kind: 'audience', destinations: ids }] },
+  }
+}
+
+async function standingsIn(pipeline: Pipeline): Promise<Standings> {
+  const printed = await pipeline.command('audience', 'show', '--name', audience, '--json')
+  const { destinations } = JSON.parse(printed) as { readonly destinations: readonly Standings[] }
+  const sum = (of: keyof Standings): number => destinations.reduce((all, each) => all + each[of], 0)
+  return { inFlight: sum('inFlight'), unknown: sum('unknown'), different: sum('different') }
+}

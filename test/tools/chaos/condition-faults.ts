@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { topicConfig, topicSpecs } from '../../../src/core/topics.ts'
+import { createAdminClient } from '../../support/kafka/admin.ts'
+import { allPartitions, onPartitions } from './faults.ts'
+import { disagreement, type ToldLoss } from './loss.ts'
+import { clockOffBy, setClock } from './own-clock.ts'
+import { started, stopAll } from './run.ts'
+import type { Fault } from './scenario.ts'
+import { partitions, type World } from './world.ts'
+
+const now = (): number => performance.now()
+
+/** The wall clock of all processes is so far off, at once, for so long; then it is right again. */
+export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({
+  name: `clock ${shiftSeconds > 0 ? '+' : ''}${shiftSeconds / 3_600} h`,
+  async inject({ directory }) {
+    const at = now()
+    await setClock(directory, shiftSeconds)
+    await delay(seconds * 1_000)
+    await setClock(directory, 0)
+    return { what: `for ${seconds} s`, at, recovery: onPartitions(allPartitions, now()) }
+  },
+})
+
+/** A process more, whose wall clock is so far off from its start on; the oldest one leaves in order. Recovered when the new one delivers. */
+export const startWithClock = (offSeconds: number): Fault => ({
+  name: `started with its clock ${offSeconds > 0 ? '+' : '−'}${Math.abs(offSeconds) / 60} min`,
+  async inject({ fleet }) {
+    const at = now()
+    const [oldest] = fleet.members()
+    const { name } = await fleet.start(await clockOffBy(offSeconds))
+    const code = oldest === undefined ? 0 : await fleet.stop(oldest)
+    const problems = code === 0 ? [] : [`${oldest?.name} ended with exit code ${code} after SIGTERM`]
+    return { what: name, at, problems, recovery: { keys: new Set([name]), from: at, keyOf: ({ process }) => process } }
+  },
+})
+
+/** The broker's own checks have to be as quick as that: `brokerProperties` of the scenario. */
+export const quickRetention = { 'log.retention.check.interval.ms': '500', 'log.initial.task.delay.ms': '500' } as const
+const short = { 'retention.ms': '2000', 'segment.ms': '1000' } as const
+const patienceMs = 60_000
+
+/**
+ * All processes are ended; the topic keeps records for two seconds, until in each partition some are gone that nobody has read; then it keeps
+ * them as it did, and all processes start again.
+ */
+export const outliveRetention: Fault = {
+  name: 'retention',
+  async inject(world) {
+    const { fleet, view, pipeline, cluster, patience } = world
+    const { dispatcherGroup, events } = pipeline.topics
+    const at = now()
+    const count = fleet.members().length
+    const codes = await stopAll(fleet)
+    const problems = codes.flatMap(([name, code]) => (code === 0 ? [] : [`${name} ended with exit code ${code}`]))
+    const committed = await view.committed(dispatcherGroup, events)
+    const admin = await createAdminClient(cluster.brokers.join(','))
+    try {
+      const usual = usualConfig(events)
+      await admin.setTopicConfig(events, { ...usual, ...short })
+      const isOutlived = async (): Promise<boolean> => {
+        const beginnings = await view.beginnings(events)
+        return [...beginnings].every(([partition, offset]) => offset > (committed.get(partition) ?? 0))
+      }
+      for (const deadline = now() + patienceMs * patience; !(await isOutlived()); await delay(200))
+        if (now() > deadline) throw new Error('retention has taken nothing')
+      await admin.setTopicConfig(events, usual)
+    } finally {
+      await admin.close()
+    }
+    // A segment that is over already is still removed.
+    await delay(2_000)
+    const from = now()
+    await started(fleet, count)
+    return {
+      ...{ what: 'outlived', at, problems },
+      recovery: onPartitions(allPartitions, from),
+      heal: async () =>
+        disagreement(
+          await toldLosses(
+            world,
+            fleet.members().map(({ name }) => name),
+          ),
+          await countedLosses(world),
+        ),
+    }
+  },
+}
+
+function usualConfig(events: string): Readonly<Record<string, string>> {
+  const prefix = events.slice(0, -'.events'.length)
+  const spec = topicSpecs({ prefix, partitions, replicationFactor: 1 }, []).find(({ name }) => name === events)
+  if (spec === undefined) throw new Error(`${events} is none of our topics`)
+  return topicConfig(spec)
+}
+
+/** Of all processes that have run. */
+export async function toldLosses({ directory, pipeline }: World, processes: readonly string[]): Promise<ToldLoss[]> {
+  const logs = await Promise.all(
+    processes.map(async process => ({ process, text: await readFile(join(directory, `${process}.log`), 'utf8') })),
+  )
+  return logs.flatMap(({ process, text }) =>
+    text
+      .split('\n')
+      .filter(line => line.includes('records gone before they were read'))
+      .map(line => JSON.parse(line) as ToldLoss & { readonly topic: string })
+      .filter(({ topic }) => topic === pipeline.topics.events)
+      .map(({ partition, from, to }) => ({ process, partition, from, to })),
+  )
+}
+
+async function countedLosses({ fleet, pipeline }: World): Promise<number> {
+  const metrics = await Promise.all(fleet.members().map(({ service }) => service.metrics()))
+  const name = `hookline_positions_lost_total{topic="${pipeline.topics.events}"}`
+  return metrics.reduce((sum, each) => sum + (each.get(name) ?? 0), 0)
+}

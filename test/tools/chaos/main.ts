@@ -1,0 +1,118 @@
+import { randomInt } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { findOrStartRegistry } from '../../../deploy/tools/local/infrastructure.ts'
+import { runAudienceScenario } from './audience-run.ts'
+import { circumstances } from './circumstances.ts'
+import { type PublishedRow, publish, published } from './publication.ts'
+import { table } from './report.ts'
+import { type Row, type RunOptions, runScenario } from './run.ts'
+import { type AnyScenario, scenarios } from './scenarios.ts'
+import { runSoak } from './soak-run.ts'
+
+const repository = join(import.meta.dirname, '../../..')
+
+const soakMinutes = 120
+
+/** What the user asked for cannot be done; the message is all there is to say. */
+class BadRequest extends Error {}
+
+function run(scenario: AnyScenario, minutes: number, options: RunOptions): Promise<Row> {
+  if ('lists' in scenario) return runAudienceScenario(scenario, options)
+  return 'soak' in scenario ? runSoak(scenario, minutes, options) : runScenario(scenario, options)
+}
+
+class Interrupted extends Error {}
+
+interface Request {
+  readonly seed: number
+  readonly patience: number
+  readonly selection: readonly AnyScenario[]
+  /** How long a soak or an outage lasts; undefined: each its own. A soak is run only when it is named. */
+  readonly minutes: number | undefined
+  /** Where the rows go as JSON, besides the table. */
+  readonly file: string
+  /** Whether the rows go into the published tables. */
+  readonly isPublic: boolean
+}
+
+/** SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH out of the environment. @throws BadRequest */
+function requested(env = process.env): Request {
+  const positive = (name: string, otherwise: number): number => {
+    const value = Number(env[name] || otherwise)
+    if (!(value > 0)) throw new BadRequest(`${name} is ${env[name]}; it has to be a number above 0`)
+    return value
+  }
+  const named = (name: string): AnyScenario => {
+    const scenario = scenarios.find(each => each.name === name)
+    if (scenario !== undefined) return scenario
+    throw new BadRequest(`ONLY names ${name}; there are ${scenarios.map(each => each.name).join(', ')}`)
+  }
+  return {
+    seed: positive('SEED', randomInt(1, 1_000_000)),
+    patience: positive('PATIENCE', 1),
+    selection: env['ONLY'] ? env['ONLY'].split(',').map(named) : scenarios.filter(each => !('soak' in each)),
+    minutes: env['MINUTES'] ? positive('MINUTES', soakMinutes) : undefined,
+    file: env['JSON'] ?? '',
+    isPublic: (env['PUBLISH'] ?? '') !== '',
+  }
+}
+
+/** Runs the scenarios one after another; one that cannot be run is told of, and the others go on. */
+async function runAll(request: Request, signal: AbortSignal) {
+  const { seed, patience, selection, minutes } = request
+  const rows: PublishedRow[] = []
+  const broken: string[] = []
+  for (const scenario of selection) {
+    const { name, shows } = scenario
+    const say = (line: string): void => void process.stderr.write(`${name}: ${line}\n`)
+    say(`${shows}; SEED=${seed}`)
+    try {
+      const under = await circumstances(repository, patience)
+      const row = await run(scenario, minutes ?? soakMinutes, { seed, patience, say, signal })
+      rows.push(published(row, under))
+      await kept(request, rows)
+      for (const line of table([row])) say(line)
+    } catch (error) {
+      signal.throwIfAborted()
+      broken.push(`FAILS  ${name} could not be run: ${(error as Error).message}`)
+      say(`could not be run: ${(error as Error).message}`)
+    }
+  }
+  return { rows, broken }
+}
+
+/** What has been run stays when the next one is interrupted. */
+async function kept({ file, isPublic }: Request, rows: readonly PublishedRow[]): Promise<void> {
+  if (file !== '') await writeFile(file, `${JSON.stringify(rows, null, 2)}\n`)
+  if (isPublic) await publish(repository, rows, scenarios)
+}
+
+/** Ctrl-C and SIGTERM leave nothing behind: no broker, no process, no file. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(new Interrupted(name)))
+  return controller.signal
+}
+
+/** Resolves with the exit code: 1 when a scenario fails. */
+async function main(request: Request): Promise<number> {
+  const { seed, minutes } = request
+  const registry = await findOrStartRegistry()
+  process.env['SCHEMA_REGISTRY_URL'] = registry.url
+  const { rows, broken } = await runAll(request, interrupted()).finally(() => registry.stop())
+  const failing = rows.filter(({ failures }) => failures.length > 0)
+  const length = minutes === undefined ? '' : ` MINUTES=${minutes}`
+  const again = failing.map(({ name }) => `again: make chaos SEED=${seed} ONLY=${name}${length}`)
+  process.stdout.write(`${[...table(rows), ...broken, ...again].join('\n')}\n`)
+  return failing.length + broken.length > 0 ? 1 : 0
+}
+
+try {
+  process.exitCode = await main(requested())
+} catch (error) {
+  if (!(error instanceof BadRequest || error instanceof Interrupted)) throw error
+  process.stderr.write(`${error.message}\n`)
+  // After an interruption the load may still wait for a broker that is gone.
+  process.exit(error instanceof Interrupted ? 130 : 2)
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals'
+import { type ConfigurationEvidence, judgeConfiguration, markOf, parseMark } from '../configuration-verdict.ts'
+import type { Answer, Call } from '../ledger.ts'
+
+const call = (id: string, mark: string | undefined, answer: Answer = 200, destination = 'crm'): Call => ({
+  ...{ id, destination, process: 'p1', at: 1, answer, mark },
+})
+const changed: ConfigurationEvidence = {
+  ...{ destination: 'crm', calls: [call('a', '1 1'), call('b', '1 2'), call('c', '2 2')], secrets: 2, editions: 2 },
+}
+
+interface Case {
+  readonly name: string
+  readonly evidence: Partial<ConfigurationEvidence>
+  readonly measured: RegExp
+  readonly failures: readonly RegExp[]
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'all taken, under each secret and each edition',
+    evidence: {},
+    measured: /^3 calls under 2 secrets and 2 editions, 0 refused$/,
+    failures: [],
+  },
+  {
+    name: 'one refused',
+    evidence: { calls: [...changed.calls, call('d', '1 2', 401)] },
+    measured: /1 refused$/,
+    failures: [/^calls that were refused: 1 \(d, signed by 1 2: 401\)$/],
+  },
+  {
+    name: 'a secret that nobody has ever shown',
+    evidence: { secrets: 3 },
+    measured: /2 secrets/,
+    failures: [/^2 secrets were seen, not 3$/],
+  },
+  {
+    name: 'an edition that there never was',
+    evidence: { calls: [...changed.calls, call('d', undefined)] },
+    measured: /3 secrets and 3 editions/,
+    failures: [/^3 secrets were seen, not 2$/, /^3 editions were seen, not 2$/],
+  },
+  {
+    name: 'another destination is its own affair',
+    evidence: { calls: [...changed.calls, call('a', '9 9', 401, 'erp')] },
+    measured: /^3 calls/,
+    failures: [],
+  },
+]
+
+describe('the verdict on a changed configuration', () => {
+  it.each(cases)('$name', ({ evidence, measured, failures }) => {
+    const examined = judgeConfiguration({ ...changed, ...evidence })
+    expect(examined.measured).toEqual([expect.stringMatching(measured)])
+    expect(examined.failures).toEqual(failures.map(each => expect.stringMatching(each)))
+  })
+
+  it('reads a mark as it was written', () => {
+    expect(parseMark(markOf({ secret: 'nobody', edition: '7' }))).toEqual({ secret: 'nobody', edition: '7' })
+  })
+})

@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals'
+import { matrix } from '../matrix.ts'
+import { fullText, matrixTable, merged, type PublishedRow, published } from '../publication.ts'
+import type { Row } from '../run.ts'
+import { scenarios } from '../scenarios.ts'
+
+const row = (name: string, more: Partial<Row> = {}): PublishedRow =>
+  published(
+    {
+      ...{ name, seed: 7, shows: `what ${name} shows`, brokers: 1, processes: 3, collectors: 0, perSecond: 500 },
+      ...{ faults: ['SIGKILL p1', 'SIGKILL p3'], calls: 1_010, seconds: 60, sent: 1_000, delivered: 1_000 },
+      ...{
+        waiting: 0,
+        deadLettered: 0,
+        lost: 0,
+        duplicates: 10,
+        orderedPairs: 900,
+        reversed: 0,
+        recoveryMs: 6_120,
+        latestMs: 6_300,
+        pauseMs: null,
+      },
+      ...{ intake: null, failures: [], duplicated: { bySender: 1, inProgress: 7, ours: 2 } },
+      ...more,
+    },
+    { patience: 1, date: '2026-11-21', commit: '0123abcd', machine: '2 × some CPU, load 0.3', node: 'Node v24' },
+  )
+const runnable = ['a', 'b', 'c'].map(name => ({ name, shows: `what ${name} shows` }))
+const named = (rows: readonly PublishedRow[]): readonly string[] => rows.map(({ name, seed }) => `${name} ${seed}`)
+
+describe('publishing chaos rows', () => {
+  it.each([
+    ['publishes the first rows', [], [row('b')], ['b 7']],
+    ['replaces only the row of the same name', [row('a'), row('b')], [row('b', { seed: 8 })], ['a 7', 'b 8']],
+    ['orders rows like the scenarios', [row('c')], [row('b'), row('a')], ['a 7', 'b 7', 'c 7']],
+    ['drops a row whose scenario is gone', [row('gone'), row('a')], [], ['a 7']],
+  ])('%s', (_, before, fresh, after) => expect(named(merged(before, fresh, runnable))).toEqual(after))
+
+  it('gives a row the verdict of its failures', () => {
+    expect(row('a').verdict).toBe('holds')
+    expect(row('a', { failures: ['lost: 1'] }).verdict).toBe('FAILS')
+  })
+})
+
+describe('the table of chaos rows', () => {
+  it('lists each row with its circumstances, the failures and the scenarios that were not run', () => {
+    const failing = row('b', { failures: ['lost: 1 (crm m-3)'], lost: 1 })
+    expect(fullText([row('a'), failing], runnable).split('\n')).toEqual([
+      expect.stringMatching(/^\| {2}\| scenario \| seed \| faults \| sent .* verdict \| day \| commit \| machine \|$/),
+      expect.stringMatching(/^(\|---)+\|$/),
+      expect.stringMatching(/^\| what a shows \| a \| 7 \| 2 \| 1000 .* holds \| 2026-11-21 \| 0123abcd \| 2 × some/),
+      expect.stringMatching(/^\| what b shows .* FAILS /),
+      ...['', 'What fails, and why:', '', '- `b`: lost: 1 (crm m-3)'],
+      ...['', 'Not run for publication yet:', '', '- `c`: what c shows'],
+    ])
+  })
+
+  it('marks a row that ran with longer limits', () => {
+    expect(fullText([{ ...row('a'), patience: 3 }], []).split('\n')[2]).toMatch(
+      /\| 2 × some CPU, load 0\.3, limits × 3 \|$/,
+    )
+    expect(fullText([row('a')], []).split('\n')[2]).toMatch(/load 0\.3 \|$/)
+  })
+
+  it('lists the figures that only one row measures', () => {
+    const measured = ['30 minutes', 'p1: heap 80 MB']
+    expect(fullText([row('a', { measured })], runnable)).toContain(
+      'Measured besides:\n\n- `a`: 30 minutes; p1: heap 80 MB',
+    )
+  })
+
+  it('says that nothing has been published', () => {
+    expect(fullText([], [])).toBe('Nothing has been published yet.')
+  })
+})
+
+describe('the chaos table of the README', () => {
+  const [first, second] = matrix[0]!.scenarios as readonly [string, string]
+  const all = matrix[0]!.scenarios.map(name => row(name))
+  const lineOf = (rows: readonly PublishedRow[]): string => matrixTable(rows).split('\n')[2]!
+  it.each([
+    ['shows a row of which nothing was run', [], /\| – \| – \| – \| – \| – \| not run \|$/],
+    [
+      'sums a row of which some scenarios were run',
+      [row(first), row(second, { recoveryMs: 9_000 })],
+      /\| 4 \| 2000 \| 0 \| 20 \| 9\.0 \| holds \(2 of \d+ run\) \|$/,
+    ],
+    [
+      'shows a scenario that never recovered',
+      [row(first, { recoveryMs: null })],
+      /\| never \| holds \(1 of \d+ run\) \|$/,
+    ],
+    ['shows a row of which all scenarios were run', all, /\| holds \|$/],
+    [
+      'fails a row with a failing scenario',
+      [...all.slice(1), row(first, { failures: ['lost: 1'], lost: 1 })],
+      /\| 1 \| \d+ \| 6\.1 \| FAILS \|$/,
+    ],
+  ])('%s', (_, rows, line) => expect(lineOf(rows)).toMatch(line))
+})
+
+it('puts each scenario in exactly one row of the chaos matrix', () => {
+  expect(matrix.flatMap(each => each.scenarios).toSorted()).toEqual(scenarios.map(({ name }) => name).toSorted())
+})

@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Cluster, startCluster } from '../../../deploy/tools/local/cluster.ts'
+import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
+import { type Pipeline, startPipeline } from '../../support/process/pipeline.ts'
+import type { Chance } from './chance.ts'
+import { type Disk, mountDisk } from './disk.ts'
+import { createFleet, type Fleet } from './fleet.ts'
+import { createKafkaView, type KafkaView } from './kafka-view.ts'
+import { Ledger } from './ledger.ts'
+import { ownClock } from './own-clock.ts'
+import { processHeader, type Receiver, startReceiver } from './receiver.ts'
+import type { Scenario } from './scenario.ts'
+
+/** The parts of an installation under load, and what faults get at them with. */
+export interface World {
+  readonly chance: Chance
+  readonly cluster: Cluster
+  /** Between the service and each broker; none when the scenario has no use for them. */
+  readonly proxies: readonly TcpProxy[]
+  /** What the data of each broker lies on; none when no disk is to be filled. */
+  readonly disks: readonly Disk[]
+  readonly pipeline: Pipeline
+  /** Those that deliver. Nothing else runs in them when messages come in over HTTP. */
+  readonly fleet: Fleet
+  /** Those that messages are posted to; none when the load goes straight to Kafka. */
+  readonly collectors: Fleet
+  readonly receiver: Receiver
+  readonly ledger: Ledger
+  readonly view: KafkaView
+  /** Of this run; removed in the end. */
+  readonly directory: string
+  /** What the processes were started with, for a change of it. */
+  readonly configuration: Readonly<Record<string, unknown>>
+  /** Factor on every time limit. */
+  readonly patience: number
+  /** Ends and removes everything. */
+  close(): Promise<void>
+}
+
+/** Of the source that all messages come from, which `startPipeline` puts in. */
+export const writeKey = 'web-key'
+/** Partitions of every topic. */
+export const partitions = 12
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
+const ownName = '${CHAOS_PROCESS:-none}'
+
+/** What is there before anything is done to it. */
+type SetUp = Omit<Scenario, 'faults' | 'load'>
+
+/** Brokers, topics, schemas and receivers; no process yet. The registry is the one of SCHEMA_REGISTRY_URL. */
+export async function openWorld(scenario: SetUp, chance: Chance, patience: number): Promise<World> {
+  const { brokers: size, behindProxy = false, destinations, intake, brokerProperties = {}, diskMb } = scenario
+  const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
+  const open: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })]
+  const close = async (): Promise<void> => {
+    for (let end = open.pop(); end !== undefined; end = open.pop()) await end()
+  }
+  const opened = <T extends { close(): Promise<unknown> }>(part: T): T => {
+    open.push(() => part.close())
+    return part
+  }
+  try {
+    const disks: Disk[] = []
+    for (const id of Array.from({ length: diskMb === undefined ? 0 : size }, (_, index) => String(index + 1)))
+      disks.push(opened(await mountDisk(join(directory, 'disks', id), join(directory, 'kafka', id), diskMb ?? 0)))
+    const cluster = opened(
+      await startCluster({ dataDir: join(directory, 'kafka'), size, behindProxy, properties: brokerProperties }),
+    )
+    const links = cluster.nodes.flatMap(({ proxied }) => (proxied === undefined ? [] : [proxied]))
+    const proxies: TcpProxy[] = []
+    for (const { target, listen } of links) proxies.push(opened(await startTcpProxy(target, listen)))
+    const ledger = new Ledger()
+    const receiver = opened(await startReceiver(ledger))
+    for (const { id, script, latencyMs, inspection } of destinations) {
+      if (script !== undefined) receiver.follow(id, script)
+      if (latencyMs !== undefined) receiver.slow(id, latencyMs)
+      if (inspection !== undefined) receiver.inspect(id, inspection)
+    }
+    const configuration = configurationOf(scenario, receiver, directory)
+    const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))
+    const env = scenario.ownClock ? await ownClock(directory) : undefined
+    // A process that finds no broker when it is started ends, and says so.
+    const triesForMs = behindProxy ? 60_000 : 0
+    const ofAll = { configFile: pipeline.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
+    const service = intake === undefined ? undefined : 'dispatcher'
+    const fleet = opened(createFleet({ ...ofAll, prefix: 'p', service }))
+    const collectors = opened(createFleet({ ...ofAll, prefix: 'c', service: 'collector' }))
+    const view = opened(await createKafkaView(cluster.brokers))
+    return {
+      ...{ chance, cluster, proxies, pipeline, fleet, collectors, receiver, ledger, view, patience, close },
+      ...{ directory, configuration, disks },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function configurationOf(scenario: SetUp, receiver: Receiver, directory: string) {
+  const { brokers, delivery, configuration } = scenario
+  const destinations = scenario.destinations.map(({ id }) => ({
+    id,
+    sources: ['web'],
+    webhooks: [{ url: receiver.url(id), headers: { [processHeader]: ownName } }],
+  }))
+  return {
+    topics: { partitions, replicationFactor: brokers },
+    delivery,
+    destinations,
+    ...configuration?.({ destinations, directory }),
+  }
+}
