@@ -1,5 +1,5 @@
 import { type EpochMs, epochMs } from '../core/units.ts'
-import type { AppendReading } from './kafka/append-reading.ts'
+import type { AppendReading } from './kafka/producer/produce-request.ts'
 
 /** What a machine says of time, in milliseconds. */
 export interface TimeSources {

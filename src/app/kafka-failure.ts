@@ -1,4 +1,4 @@
-import { KafkaError } from '../adapters/kafka/errors.ts'
+import { KafkaError } from '../adapters/kafka/kafkajs/errors.ts'
 import { CommandFailed } from './command.ts'
 
 /** What is told about a failure, with the command that helps where one does. */

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Kafka, logLevel } from 'kafkajs'
 import { freePorts, isFree } from '../../deploy/tools/local/ports.ts'
 import { systemClock as clock } from '../../src/adapters/clock.ts'
-import { createKafka } from '../../src/adapters/kafka/client.ts'
-import { createReader } from '../../src/adapters/kafka/reader.ts'
+import { createKafka } from '../../src/adapters/kafka/kafkajs/client.ts'
+import { createReader } from '../../src/adapters/kafka/log/reader.ts'
 import { silent } from '../support/telemetry/silent-logger.ts'
 
 // What `make dev` runs, without make's installing.

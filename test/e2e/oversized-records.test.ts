@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { loadKafkajs } from '../../src/adapters/kafka/library.ts'
+import { loadKafkajs } from '../../src/adapters/kafka/kafkajs/kafkajs.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { epochMs, type JsonText } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'

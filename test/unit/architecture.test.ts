@@ -52,6 +52,46 @@ describe('imports go one way', () => {
   })
 })
 
+describe('the Kafka adapter has four folders', () => {
+  const folders = ['group', 'log', 'producer', 'kafkajs']
+  const folderOf = (file: string): string => file.split('/')[2] as string
+  const inAdapter = files.filter(file => file.startsWith('adapters/kafka/'))
+  const targetsOf = (file: string): string[] =>
+    importsOf(file)
+      .filter(target => target.startsWith('.'))
+      .map(target => targetOf(file, target))
+      .filter(target => target.startsWith('adapters/kafka/'))
+  /** Which other folders each may import: a consumer reads the log, a producer counts partitions there. */
+  const below: Record<string, readonly string[]> = {
+    group: ['log', 'kafkajs'],
+    producer: ['log', 'kafkajs'],
+    log: ['kafkajs'],
+    kafkajs: [],
+  }
+
+  it('holds every file in one of them', () => {
+    expect(inAdapter.filter(file => !folders.includes(folderOf(file)))).toEqual([])
+  })
+
+  it.each(folders)('%s imports only folders below it', folder => {
+    const targets = inAdapter.filter(file => folderOf(file) === folder).flatMap(targetsOf)
+    expect(targets.filter(target => ![folder, ...(below[folder] ?? [])].includes(folderOf(target)))).toEqual([])
+  })
+
+  it.each(folders)('%s has at most five floors', folder => {
+    const depthOf = (file: string): number =>
+      1 +
+      Math.max(
+        0,
+        ...targetsOf(file)
+          .filter(target => folderOf(target) === folder)
+          .map(depthOf),
+      )
+    const depths = inAdapter.filter(file => folderOf(file) === folder).map(depthOf)
+    expect(Math.max(...depths)).toBeLessThanOrEqual(5)
+  })
+})
+
 describe('the client library stays small', () => {
   it.each(files.filter(file => layerOf(file) === 'packages/client'))(
     '%s knows core/message and Node, nothing else',

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
+import { mallocSettings, nodeFlags } from '../../local/node-flags.ts'
 import { callerDirectory, type DevPlan, planDev } from './dev-plan.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { findOrStartInfrastructure, type Infrastructure } from './infrastructure.ts'
@@ -55,8 +56,8 @@ async function runUntilSomethingEnds(
   if (interrupt.aborted) return undefined
   const env = { ...process.env, KAFKA_BROKERS: kafka.brokers.join(','), SCHEMA_REGISTRY_URL: registry.url }
   const hookline = (words: string, output: 'shared' | 'stderr'): GuardedProcess => {
-    const args = [join(project, 'bin/hookline.js'), ...words.split(' '), '--config', config]
-    const child = startGuarded({ command: process.execPath, args, env, output })
+    const args = [...nodeFlags, join(project, 'bin/hookline.js'), ...words.split(' '), '--config', config]
+    const child = startGuarded({ command: process.execPath, args, env: { ...mallocSettings, ...env }, output })
     up({ stop: () => child.stop(servicePatienceMs) })
     return child
   }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { mallocSettings, nodeFlags } from '../../local/node-flags.ts'
 import { endWithUs } from './guarded-process.ts'
 
 const program = new URL('../../../bin/hookline.js', import.meta.url).pathname
@@ -50,8 +51,8 @@ export async function startService(
   words: readonly string[] = [],
 ): Promise<RunningService> {
   const log = openSync(logFile, 'a')
-  const child = spawn(process.execPath, [program, 'run', '--config', config, ...words], {
-    env,
+  const child = spawn(process.execPath, [...nodeFlags, program, 'run', '--config', config, ...words], {
+    env: { ...mallocSettings, ...env },
     stdio: ['ignore', 'pipe', log],
   })
   closeSync(log)

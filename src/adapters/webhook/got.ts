@@ -9,21 +9,14 @@ import { maxBodyBytes, maxHeadBytes, maxInterimAnswers, staleCodes } from './lim
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 import { type UrlParts, urlParts } from './url-parts.ts'
 
-/** Everything that got does by itself is off: redirects, retries, decompression, errors for statuses. */
+/** Turns off what got does by itself: redirects, retries, decompression, errors for statuses. */
 const client = got.extend({
   method: 'POST',
   followRedirect: false,
   retry: { limit: 0, methods: [], statusCodes: [], errorCodes: [] },
   decompress: false,
   throwHttpErrors: false,
-  mutableDefaults: true,
 })
-// got copies them for each request, name by name, though none of them is set: the request is made here.
-client.defaults.options.https = {}
-client.defaults.options.cacheOptions = {}
-
-/** In place of what got would write down about each request by eight listeners, unless somebody does already: nobody asks for it. */
-const timings = { phases: {} }
 
 /** Calls webhooks with got over kept-alive connections. */
 export function createGotTransport(deps: TransportDeps): WebhookTransport {
@@ -44,7 +37,10 @@ interface ExchangeDeps {
   readonly partsOf: (url: string) => UrlParts
 }
 
-/** URLs come from the configuration only: they are few; got has refused those that are not of HTTP before it asks for a request. */
+/**
+ * Caches parsed URLs. They come from the configuration, so they are few; got refuses other schemes
+ * first.
+ */
 function rememberedParts(): ExchangeDeps['partsOf'] {
   const known = new Map<string, UrlParts>()
   return url => {
@@ -55,11 +51,11 @@ function rememberedParts(): ExchangeDeps['partsOf'] {
 }
 
 /**
- * Sends, waits for the head of the answer, reads a little of its body.
+ * Sends a request, waits for the head of the answer, and reads a little of its body.
  *
- * The body goes in through the stream: given as an option got would encode it anew, send it in pieces and, when the
- * answer comes between two of them, destroy the connection. The request is made here, so that names of headers keep
- * their case and got adds none: `request` is got's own option for that.
+ * The body is written to the stream: as an option got would encode it again, send it in pieces and
+ * destroy the connection when the answer arrives between two of them. The request is made here, by
+ * got's option `request`, so that header names keep their case and got adds none.
  */
 class GotExchange implements Exchange {
   readonly #call: WebhookCall
@@ -67,7 +63,7 @@ class GotExchange implements Exchange {
   readonly #callEnd: CallEnd
   #stream: Request | undefined
   #request: ClientRequest | undefined
-  /** Known from the complete head on: then nothing changes it. */
+  /** Set when the head of the answer is complete; nothing changes it afterwards. */
   #answer: CallResult | undefined
   #isRepeated = false
   #hasEnded = false
@@ -88,7 +84,7 @@ class GotExchange implements Exchange {
     this.#stream = stream
     stream.on('error', error => this.#fail(error))
     stream.on('response', (response: IncomingMessage) => this.#receive(stream, response))
-    // A 101 that names a protocol is no response to Node.
+    // Node emits no response for a 101 that names a protocol.
     stream.on('upgrade', (response: IncomingMessage) => {
       this.#note(response)
       this.#drop()
@@ -105,10 +101,14 @@ class GotExchange implements Exchange {
     const agents = this.#isRepeated ? this.#deps.agents.fresh() : this.#deps.agents.shared()
     const { isTls, host, hostname, port, path } = this.#deps.partsOf(this.#call.url)
     const request = (isTls ? https : http).request({
-      ...{ method: 'POST', hostname, port, path, headers: this.#headers(host) },
-      ...{ maxHeaderSize: maxHeadBytes, agent: isTls ? agents.https : agents.http },
+      method: 'POST',
+      hostname,
+      port,
+      path,
+      headers: this.#headers(host),
+      maxHeaderSize: maxHeadBytes,
+      agent: isTls ? agents.https : agents.http,
     })
-    Object.assign(request, { timings })
     let interim = 0
     request.on('information', () => {
       if (++interim > maxInterimAnswers) this.#fail(new AnswerTooLong(`more than ${maxInterimAnswers} interim answers`))
@@ -117,7 +117,9 @@ class GotExchange implements Exchange {
     return request
   }
 
-  /** As a list, of which Node writes the head at once; in an object it keeps them one by one before. */
+  /**
+   * A list: Node writes it immediately, while it stores the headers of an object one by one first.
+   */
   #headers(host: string): string[] {
     const { headers, body } = this.#call
     const list: string[] = []
@@ -133,7 +135,7 @@ class GotExchange implements Exchange {
 
   #receive(stream: Request, response: IncomingMessage): void {
     this.#note(response)
-    // After a 101 comes no HTTP any more.
+    // No HTTP follows a 101.
     if (response.statusCode === 101 || Number(response.headers['content-length']) > maxBodyBytes) {
       this.#drop()
       return
@@ -145,25 +147,24 @@ class GotExchange implements Exchange {
     })
     stream.on('end', () => {
       this.#end()
-      // Behind what Node still has to say of the request: that it is closed.
-      if (this.isSent) process.nextTick(letGo, stream)
-      else setImmediate(() => this.#finish(stream))
+      if (!this.isSent) setImmediate(() => this.#dropUnsent(stream))
     })
   }
 
   /**
-   * Node confirms what is written over TLS one turn of the event loop later, and an answer may come before that; then Node's agent
-   * keeps the connection. A request that is not confirmed by then was answered before all of it was sent: its connection cannot be used again.
+   * Destroys the connection of a request that was answered before all of it was sent: it cannot be
+   * used again. Called one event loop turn later, because Node confirms what is written over TLS
+   * only then, and the answer may arrive before.
    */
-  #finish(stream: Request): void {
-    if (this.isSent) letGo(stream)
-    else stream.destroy()
+  #dropUnsent(stream: Request): void {
+    if (!this.isSent) stream.destroy()
   }
 
   #fail(error: Error): void {
+    if (this.#hasEnded) return
     const { connections } = this.#deps
     const isStale = staleCodes.has(codeOf(rootOf(error))) && connections.isUntouchedReuse(this.#request)
-    // Once only: the second time the connection is a fresh one, which is never stale.
+    // Once only: the second connection is a fresh one, which is never stale.
     if (this.#answer === undefined && isStale) {
       this.#isRepeated = true
       this.start()
@@ -173,7 +174,7 @@ class GotExchange implements Exchange {
     this.#drop()
   }
 
-  /** Ends and gives the connection up. */
+  /** Ends the exchange and destroys its connection. */
   #drop(): void {
     this.#stream?.destroy()
     this.#end()
@@ -184,23 +185,4 @@ class GotExchange implements Exchange {
     this.#hasEnded = true
     this.#callEnd.ended(this.#answer)
   }
-}
-
-const cut = {
-  options: undefined,
-  response: undefined,
-  _request: undefined,
-  _cancelTimeouts: undefined,
-  _unproxyEvents: undefined,
-}
-const ignore = (): void => undefined
-
-/**
- * V8 takes a function that Node makes for each stream for one that stays: it is old from the start, and what it leads to gets old with it,
- * 12 KB a call, until the old space is collected (decision 43). So a stream that has ended leads nowhere any more. What still happens to a
- * request that is no longer its own got passes over.
- */
-function letGo(stream: Request): void {
-  stream.removeAllListeners().on('error', ignore)
-  Object.assign(stream, cut)
 }

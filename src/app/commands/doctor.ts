@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { systemClock as clock } from '../../adapters/clock.ts'
-import { createAdmin } from '../../adapters/kafka/admin.ts'
-import { createKafka } from '../../adapters/kafka/client.ts'
-import { createClusterExaminer } from '../../adapters/kafka/examine.ts'
+import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
+import { createAdmin } from '../../adapters/kafka/log/admin.ts'
+import { createClusterProbe } from '../../adapters/kafka/log/cluster-probe.ts'
 import { createRegistry } from '../../adapters/registry.ts'
 import { createEndpointExaminer } from '../../adapters/webhook/examine.ts'
 import { type Finding, lineOf } from '../../core/doctor/finding.ts'
@@ -78,7 +78,7 @@ const openInstruments: OpenInstruments = (settings, io) => {
   const { network, delivery } = settings
   const endpoints = createEndpointExaminer({ network, timeout: delivery.timeout, clock })
   return {
-    cluster: createClusterExaminer(settings.kafka, { logger }),
+    cluster: createClusterProbe(settings.kafka, { logger }),
     admin,
     registry: createRegistry(settings.registry),
     endpoints,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { systemClock as clock } from '../../adapters/clock.ts'
-import { createKafka } from '../../adapters/kafka/client.ts'
-import { createFollower, type FollowerDeps } from '../../adapters/kafka/follower.ts'
+import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
+import { createFollower, type FollowerDeps } from '../../adapters/kafka/log/follower.ts'
 import {
   type AttemptFilter,
   type AttemptRecord,

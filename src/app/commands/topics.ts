@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { createAdmin } from '../../adapters/kafka/admin.ts'
-import { createKafka } from '../../adapters/kafka/client.ts'
+import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
+import { createAdmin } from '../../adapters/kafka/log/admin.ts'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings.ts'
 import { type TopicDrift, topicDrift } from '../../core/topic-drift.ts'

@@ -1,5 +1,5 @@
 import { createMembershipCodec } from '../../adapters/audience-codecs.ts'
-import { createReader } from '../../adapters/kafka/reader.ts'
+import { createReader } from '../../adapters/kafka/log/reader.ts'
 import { durationMs } from '../../core/units.ts'
 import { createAudiencesService } from '../../services/audiences/service.ts'
 import type { Foundation, RunningPart } from './foundation.ts'

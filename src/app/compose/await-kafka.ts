@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isOutOfReach } from '../../adapters/kafka/errors.ts'
+import { isOutOfReach } from '../../adapters/kafka/kafkajs/errors.ts'
 import type { Logger } from '../../core/ports.ts'
 
 const againAfterMs = 2_000

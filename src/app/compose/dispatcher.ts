@@ -1,8 +1,7 @@
 import { systemTime } from '../../adapters/clock.ts'
 import { watchEventLoop } from '../../adapters/event-loop.ts'
-import { letGarbageGrow } from '../../adapters/heap.ts'
-import { smallFetch } from '../../adapters/kafka/fetch-size.ts'
-import { createProducer } from '../../adapters/kafka/producer.ts'
+import { smallFetch } from '../../adapters/kafka/group/deliver-batch.ts'
+import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import { createChosenTransport } from '../../adapters/webhook/choose.ts'
 import type { LogProducer } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
@@ -14,8 +13,6 @@ import { createGroupConsumer } from './group-consumer.ts'
 const maxWait = durationMs(500)
 /** For events only: one that was held up is late already. Partitions of retries are paused most of the time, until what has waited for seconds is due. */
 const maxWaitWhilePaused = durationMs(100)
-/** With undici a call holds so little that there is room for more garbage: decision 43. */
-const garbagePercentWithUndici = 200
 const onLoss = 'records gone before they were read: retention is too short, or the log was cut'
 
 /** Events to webhooks. Resolves when both groups have been joined. */
@@ -26,7 +23,6 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
     timeout: settings.delivery.timeout,
     clock,
   })
-  if (settings.delivery.transport === 'undici') letGarbageGrow(garbagePercentWithUndici)
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })

@@ -2,10 +2,10 @@ import { library } from '../../../packages/client/src/version.ts'
 import { createAudienceInputCodec } from '../../adapters/audience-codecs.ts'
 import { createEventCodec } from '../../adapters/avro.ts'
 import { systemClock as clock, systemTime } from '../../adapters/clock.ts'
-import { createAdmin } from '../../adapters/kafka/admin.ts'
-import { createKafka, type KafkaClient } from '../../adapters/kafka/client.ts'
-import { createFollower } from '../../adapters/kafka/follower.ts'
-import { createProducer } from '../../adapters/kafka/producer.ts'
+import { createKafka, type KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
+import { createAdmin } from '../../adapters/kafka/log/admin.ts'
+import { createFollower } from '../../adapters/kafka/log/follower.ts'
+import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import { createRegistry, type Registry } from '../../adapters/registry.ts'
 import { type AudienceDirectory, audienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
@@ -110,8 +110,8 @@ export async function layFoundation(
   const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
   const inputCodec = await createAudienceInputCodec({ registry, topic: topics.audienceInput, clock })
   // What is parked waits anyway, mostly for seconds and more.
-  const isPatient = (topic: string): boolean => topics.tierOf(topic) !== undefined
-  const producer = createProducer({ kafka, clock, logger, isPatient, onAppended: systemTime.learn })
+  const prefersLargeBatches = (topic: string): boolean => topics.tierOf(topic) !== undefined
+  const producer = createProducer({ kafka, clock, logger, prefersLargeBatches, onAppended: systemTime.learn })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
   const follower = createFollower({ kafka, topic: topics.suppressions, clock, logger })
   const lasts = await marksLast(settings, kafka, logger)

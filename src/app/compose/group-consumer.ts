@@ -1,4 +1,4 @@
-import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/consumer.ts'
+import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/group/consumer.ts'
 import type { ConsumerGroup } from '../../core/metrics/log.ts'
 import type { LogConsumer } from '../../core/ports.ts'
 import type { Foundation } from './foundation.ts'

@@ -1,4 +1,4 @@
-import type { ClusterExaminer } from '../../adapters/kafka/examine.ts'
+import type { ClusterProbe } from '../../adapters/kafka/log/cluster-probe.ts'
 import type { Registry } from '../../adapters/registry.ts'
 import type { EndpointExaminer } from '../../adapters/webhook/examine.ts'
 import { accessNeeded, judgeAccess } from '../../core/doctor/access.ts'
@@ -22,7 +22,7 @@ import { type Endpoint, endpointsOf } from './endpoints.ts'
 
 /** What the doctor looks through. */
 export interface Instruments {
-  readonly cluster: ClusterExaminer
+  readonly cluster: ClusterProbe
   readonly admin: TopicAdmin
   readonly registry: Registry
   readonly endpoints: EndpointExaminer

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { createAdmin } from '../../../src/adapters/kafka/admin.ts'
+import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
 import type { TopicAdmin } from '../../../src/core/ports.ts'
 import { afterwards, kafka, uniqueName } from './support.ts'
 

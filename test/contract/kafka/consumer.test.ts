@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { KafkaError } from '../../../src/adapters/kafka/errors.ts'
+import { KafkaError } from '../../../src/adapters/kafka/kafkajs/errors.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import {
@@ -34,7 +34,7 @@ describe('what is fetched', () => {
   })
 
   it.each([
-    { name: 'little', fetch: { inPartition: 25_000, inAll: 1_000_000 }, most: 2 },
+    { name: 'little', fetch: { perPartition: 25_000, total: 1_000_000 }, most: 2 },
     { name: 'as much as there is', fetch: undefined, most: 20 },
   ])('by one fetch: $name', async ({ fetch, most }) => {
     const [topic, to] = [await newTopic(), producer()]

@@ -6,8 +6,8 @@ import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatter
 import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { systemClock } from '../../../src/adapters/clock.ts'
-import { type ClusterExaminer, createClusterExaminer } from '../../../src/adapters/kafka/examine.ts'
-import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { type ClusterProbe, createClusterProbe } from '../../../src/adapters/kafka/log/cluster-probe.ts'
+import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import type { Access } from '../../../src/core/doctor/access.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { startReceiver } from '../../support/webhook/scripted-receiver.ts'
@@ -25,8 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => broker?.stop())
 
-const examiner = (...brokers: string[]): ClusterExaminer =>
-  createClusterExaminer({ brokers, clientId: 'contract', tls: undefined, sasl: undefined }, { logger: silent })
+const examiner = (...brokers: string[]): ClusterProbe =>
+  createClusterProbe({ brokers, clientId: 'contract', tls: undefined, sasl: undefined }, { logger: silent })
 const newTopicHere = (config: Record<string, string> = {}): Promise<string> =>
   newTopic({ on: [broker.address], config })
 

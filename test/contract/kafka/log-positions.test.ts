@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createLogPositions } from '../../../src/adapters/kafka/log-positions.ts'
+import { createLogPositions } from '../../../src/adapters/kafka/log/admin.ts'
 import { append, kafka, newTopic, plainAdmin, producer, uniqueName } from './support.ts'
 
 const positions = () => createLogPositions(kafka())

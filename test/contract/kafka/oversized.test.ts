@@ -1,8 +1,8 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
-import { loadKafkajs } from '../../../src/adapters/kafka/library.ts'
-import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { afterwards, append, consumer, kafka, newTopic, plainKafka, producer, Recorder } from './support.ts'
 

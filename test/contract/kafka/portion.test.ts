@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
-import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, Portion } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/units.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Transaction } from 'kafkajs'
-import type { LostPosition } from '../../../src/adapters/kafka/assignment.ts'
+import type { LostPosition } from '../../../src/adapters/kafka/group/rebalance.ts'
 import {
   afterwards,
   append,

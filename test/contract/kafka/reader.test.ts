@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock.ts'
-import type { KafkaClient } from '../../../src/adapters/kafka/client.ts'
-import { type Cluster, internal } from '../../../src/adapters/kafka/internals.ts'
-import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import type { KafkaClient } from '../../../src/adapters/kafka/kafkajs/client.ts'
+import { type Cluster, internal } from '../../../src/adapters/kafka/kafkajs/private-api.ts'
+import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import type { LogRecord, PartitionReader, TopicReader } from '../../../src/core/ports.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import {

@@ -7,9 +7,9 @@ import { receiver } from './adapters.ts'
 
 const program = join(import.meta.dirname, 'collecting-process.ts')
 
-// Some 13,000 with got, were what has ended not let go of.
+// got's streams leave some 13,000 bytes (docs/decisions/0018): its private fields are not touched.
 it.each([
-  ['got', 4_000],
+  ['got', 20_000],
   ['undici', 1_000],
 ])('%s: a call leaves no more than %i bytes among what is old', async (name, most) => {
   const target = await receiver(answering(answer(200)))

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { nodeFlags } from '../../../deploy/local/node-flags.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { buildImage, type Image } from '../../support/deploy/image/build.ts'
@@ -79,7 +80,7 @@ onlyHere('what is in the image', () => {
     expect(image).toMatchObject({
       user: '65532:65532',
       ports: ['8080', '9464'],
-      entrypoint: ['/app/bin/hookline'],
+      entrypoint: ['/app/bin/node', ...nodeFlags, '/app/bin/hookline'],
       command: ['run'],
     })
   })

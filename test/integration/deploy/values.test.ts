@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
+import { nodeFlagsForUndici } from '../../../deploy/local/node-flags.ts'
 import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
 import { classifyAddress } from '../../../src/core/delivery/address.ts'
@@ -42,6 +43,17 @@ describe('one place', () => {
       ({ spec }) => (spec.template.spec.containers[0] as unknown as { args: string[] }).args,
     )
     expect(words).toEqual([...serviceNames].sort().map(name => ['run', '--services', name]))
+  })
+
+  it('with undici the containers start Node with the flags for undici, otherwise as the image does', async () => {
+    const commands = async (config: object) =>
+      deploymentsIn(await rendered({ config })).map(
+        ({ spec }) => (spec.template.spec.containers[0] as unknown as { command?: string[] }).command,
+      )
+    const flags = new Map(nodeFlagsForUndici.map(flag => [flag.split('=')[0], flag]))
+    const command = ['/app/bin/node', ...flags.values(), '/app/bin/hookline']
+    expect(await commands({ delivery: { transport: 'undici' } })).toEqual(serviceNames.map(() => command))
+    expect(await commands({})).toEqual(serviceNames.map(() => undefined))
   })
 
   it('ports are where the code listens', async () => {

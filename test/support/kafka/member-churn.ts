@@ -1,6 +1,6 @@
 import { systemClock } from '../../../src/adapters/clock.ts'
-import { createKafka } from '../../../src/adapters/kafka/client.ts'
-import { createConsumer } from '../../../src/adapters/kafka/consumer.ts'
+import { createConsumer } from '../../../src/adapters/kafka/group/consumer.ts'
+import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { type Load, startLoad } from '../process/load.ts'
 import { silent } from '../telemetry/silent-logger.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClusterNode } from '../../../deploy/tools/local/cluster.ts'
-import { loadKafkajs } from '../../../src/adapters/kafka/library.ts'
+import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/kafkajs.ts'
 import type { LinkState } from '../../support/network/tcp-proxy.ts'
 import { peakMb } from '../bench/process-figures.ts'
 import type { Member } from './fleet.ts'

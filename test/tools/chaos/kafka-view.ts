@@ -1,7 +1,7 @@
 import kafkajs, { type Admin } from 'kafkajs'
 import { systemClock } from '../../../src/adapters/clock.ts'
-import { createKafka } from '../../../src/adapters/kafka/client.ts'
-import { createReader } from '../../../src/adapters/kafka/reader.ts'
+import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
+import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { type Commit, commitOf, isWhole, partitionOfGroup } from './commit-log.ts'
 

@@ -8,8 +8,8 @@ import { hostScript } from '../../support/client/host-application.ts'
 /* In processes of their own: here jest has a registry of modules for itself. */
 
 const root = resolve(import.meta.dirname, '../../..')
-const library = pathToFileURL(resolve(root, 'src/adapters/kafka/library.ts')).href
-const internals = pathToFileURL(resolve(root, 'src/adapters/kafka/internals.ts')).href
+const library = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/kafkajs.ts')).href
+const internals = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/private-api.ts')).href
 /** A request's code is loaded when it is first made: that of ours comes from our instance too, and is loaded once. */
 const use = `
   const { CompressionCodecs, CompressionTypes } = hookline.loadKafkajs()

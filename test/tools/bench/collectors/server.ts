@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { mallocSettings, nodeFlags } from '../../../../deploy/local/node-flags.ts'
 import { freePorts } from '../../../../deploy/tools/local/ports.ts'
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
 import type { BareSettings } from './bare-process.ts'
@@ -22,7 +23,8 @@ export const hooklineCollector: CollectorServer = {
     const file = join(await mkdtemp(join(job.installation.directory, 'config-')), 'hookline.json')
     const collector = { listen: `127.0.0.1:${port}` }
     await writeFile(file, JSON.stringify({ ...job.installation.base, collector }, null, 2))
-    return startNode(job, program, ['run', '--services', 'collector', '--config', file])
+    const words = ['run', '--services', 'collector', '--config', file]
+    return startNode(job, program, words, { flags: nodeFlags, env: mallocSettings })
   },
 }
 

@@ -95,10 +95,18 @@ export async function startProcess(
 }
 
 /** The same for a Node program, with this Node. */
-export async function startNode(job: Job, program: string, args: readonly string[]): Promise<ForwarderProcess> {
+export async function startNode(
+  job: Job,
+  program: string,
+  args: readonly string[],
+  { flags = [], env = {} }: { readonly flags?: readonly string[]; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<ForwarderProcess> {
   const directory = job.profile ? await mkdtemp(join(job.stage.directory, 'profile-')) : undefined
   const profiling =
     directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`, '--cpu-prof-name=forwarder.cpuprofile']
   const profile = directory && join(directory, 'forwarder.cpuprofile')
-  return startProcess(job, process.execPath, [...quiet, ...profiling, program, ...args], { profile })
+  return startProcess(job, process.execPath, [...flags, ...quiet, ...profiling, program, ...args], {
+    env,
+    profile,
+  })
 }

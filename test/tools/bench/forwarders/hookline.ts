@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { mallocSettings, nodeFlags, nodeFlagsForUndici } from '../../../../deploy/local/node-flags.ts'
 import type { SampleRequest } from '../receiver/protocol.ts'
 import { type Forwarder, type Job, startNode, targetsOf } from './forwarder.ts'
 
@@ -14,7 +15,9 @@ export const hooklineForwarder = (transport: string): Forwarder => ({
   async start(job) {
     const file = join(await mkdtemp(join(job.installation.directory, 'config-')), 'hookline.json')
     await writeFile(file, JSON.stringify(configuration(job, transport), null, 2))
-    return startNode(job, program, ['run', '--services', 'dispatcher', '--config', file])
+    const flags = transport === 'undici' ? nodeFlagsForUndici : nodeFlags
+    const words = ['run', '--services', 'dispatcher', '--config', file]
+    return startNode(job, program, words, { flags, env: mallocSettings })
   },
 })
 

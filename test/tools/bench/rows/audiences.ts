@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { mallocSettings, nodeFlags } from '../../../../deploy/local/node-flags.ts'
 import { freePorts } from '../../../../deploy/tools/local/ports.ts'
 import { parseMetrics } from '../../../../deploy/tools/local/service-process.ts'
 import { bars } from '../bars.ts'
@@ -67,7 +68,10 @@ async function restored(job: Job, installation: Installation): Promise<Restored>
   const file = join(await mkdtemp(join(installation.directory, 'config-')), 'hookline.json')
   await writeFile(file, JSON.stringify(configuration(job, installation, port)))
   const from = micros()
-  const started = await startNode(job, program, ['run', '--services', 'audiences', '--config', file])
+  const started = await startNode(job, program, ['run', '--services', 'audiences', '--config', file], {
+    flags: nodeFlags,
+    env: mallocSettings,
+  })
   try {
     const metrics = await Promise.race([untilRestored(port, installation.partitions), started.died])
     return { ...figuresOf(metrics, started), profile: started.profile, window: { from, to: micros() } }

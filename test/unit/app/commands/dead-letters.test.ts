@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createEventCodec } from '../../../../src/adapters/avro.ts'
-import { KafkaError } from '../../../../src/adapters/kafka/errors.ts'
+import { KafkaError } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { RegistryUnavailable } from '../../../../src/adapters/registry.ts'
 import type { CommandIo } from '../../../../src/app/command.ts'
 import { type DeadLetterSource, deadLettersCommand } from '../../../../src/app/commands/dead-letters.ts'

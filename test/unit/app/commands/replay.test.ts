@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { KafkaError } from '../../../../src/adapters/kafka/errors.ts'
+import { KafkaError } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { runReplay as run } from '../../../support/operator/replay-command.ts'
 import { firstTier, givenUp, refusedEvent, topics } from '../../../support/operator/replays.ts'
 

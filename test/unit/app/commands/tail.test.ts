@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { KafkaError, topicMissing } from '../../../../src/adapters/kafka/errors.ts'
+import { KafkaError, topicMissing } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { tailCommand } from '../../../../src/app/commands/tail.ts'
 import { type AttemptFacts, encodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
 import type { LogRecord, TopicFollowerHandlers } from '../../../../src/core/ports.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import type { KafkaClient } from '../../../../src/adapters/kafka/client.ts'
+import type { KafkaClient } from '../../../../src/adapters/kafka/kafkajs/client.ts'
 import { createGroupConsumer } from '../../../../src/app/compose/group-consumer.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'

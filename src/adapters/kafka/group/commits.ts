@@ -1,0 +1,108 @@
+import type { Clock, Logger, Position } from '../../../core/ports.ts'
+import { type DurationMs, durationMs } from '../../../core/units.ts'
+import { codeOfThrown } from '../kafkajs/errors.ts'
+import type { ConsumerGroup } from '../kafkajs/private-api.ts'
+import { byTopic, type Committed, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
+
+/** After a crash at most a quarter of a second of work is repeated. */
+const commitEvery = durationMs(250)
+
+export type CommitResult = 'accepted' | 'refused'
+
+interface Deps {
+  readonly owned: OwnedPartitions
+  readonly positions: () => readonly Position[]
+  /**
+   * The group while it may commit. Undefined between JoinGroup and the end of the join: the broker
+   * would accept any commit then.
+   */
+  readonly group: () => ConsumerGroup | undefined
+  /** Called after each answered request. */
+  readonly onCommit?: ((result: CommitResult) => void) | undefined
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Commits offsets: one request at a time, owned partitions only, never backwards, only changes. */
+export interface Commits {
+  start(): void
+  /** Ends the periodic commits. */
+  stop(): void
+  /**
+   * Commits everything that may be committed, after the request in progress. Resolves with whether
+   * all of it is committed: false when `limit` passes or a join begins first.
+   */
+  flush(group: ConsumerGroup, limit: DurationMs): Promise<boolean>
+}
+
+export function createCommits({ owned, positions, group, onCommit, clock, logger }: Deps): Commits {
+  let inProgress: Promise<boolean> = Promise.resolve(true)
+  let isBusy = false
+  let cancelNext = (): void => undefined
+
+  async function send(to: ConsumerGroup): Promise<boolean> {
+    if (group() !== to) return false
+    const due = dueCommits(positions(), owned)
+    if (due.length === 0) return true
+    const topics = byTopic(due, ({ partition, offset, metadata }) => ({ partition, offset: String(offset), metadata }))
+    try {
+      await to.commitOffsets({ topics })
+    } catch (error) {
+      onCommit?.('refused')
+      logger.debug({ group: to.groupId, code: codeOfThrown(error) }, 'commit not accepted, trying again')
+      return false
+    }
+    onCommit?.('accepted')
+    for (const { of, offset, metadata } of due) of.committed = { offset, metadata }
+    return true
+  }
+
+  function enqueue(to: ConsumerGroup): Promise<boolean> {
+    isBusy = true
+    const request = inProgress.then(() => send(to))
+    inProgress = request
+    void request.then(() => {
+      if (inProgress === request) isBusy = false
+    })
+    return request
+  }
+
+  function tick(): void {
+    const to = group()
+    if (to !== undefined && !isBusy) void enqueue(to)
+    cancelNext = clock.after(commitEvery, tick)
+  }
+
+  return {
+    start() {
+      cancelNext = clock.after(commitEvery, tick)
+    },
+    stop: () => cancelNext(),
+    flush(to, limit) {
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      const cancel = clock.after(limit, () => resolve(false))
+      void enqueue(to).then(resolve)
+      return promise.finally(cancel)
+    },
+  }
+}
+
+type DueCommit = Position & { readonly of: OwnedPartition }
+
+/**
+ * Selects the positions to commit: of owned partitions, changed, not backwards.
+ * @throws RangeError for a value that is no offset: Kafka would accept it.
+ */
+export function dueCommits(positions: readonly Position[], owned: Pick<OwnedPartitions, 'get'>): readonly DueCommit[] {
+  return positions.flatMap(position => {
+    if (!(Number.isSafeInteger(position.offset) && position.offset >= 0))
+      throw new RangeError(`${position.offset} is no offset of ${position.topic}/${position.partition}`)
+    const of = owned.get(position)
+    return of !== undefined && isForward(position, of.committed) ? [{ ...position, of }] : []
+  })
+}
+
+function isForward({ offset, metadata }: Committed, committed: Committed | undefined): boolean {
+  if (committed === undefined || offset > committed.offset) return true
+  return offset === committed.offset && metadata !== committed.metadata
+}

@@ -1,0 +1,274 @@
+import type { Consumer, ConsumerConfig } from 'kafkajs'
+import { pause } from '../../../core/pause.ts'
+import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
+import { type DurationMs, durationMs } from '../../../core/units.ts'
+import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
+import { codeOfThrown, KafkaError, kafkaError, topicMissing } from '../kafkajs/errors.ts'
+import { setGroupHooks } from '../kafkajs/patches/consumer-group.ts'
+import type { Cluster, FetchedBatch } from '../kafkajs/private-api.ts'
+import { cooperativeAssignor } from './assignor.ts'
+import { type CommitResult, type Commits, createCommits } from './commits.ts'
+import { deliverBatch, type FetchSize, usualFetch } from './deliver-batch.ts'
+import { GroupMembership } from './membership.ts'
+import { OwnedPartitions } from './owned-partitions.ts'
+import type { LostPosition } from './rebalance.ts'
+import { BrokerContact } from './session.ts'
+
+export interface ConsumerDeps {
+  readonly kafka: KafkaClient
+  readonly groupId: string
+  readonly topics: readonly string[]
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The consumer has ended and will not start again: the process must exit. */
+  readonly onFatal: (error: KafkaError) => void
+  readonly onPositionLost: (loss: LostPosition) => void
+  /** Called after each answered commit request. */
+  readonly onCommit?: (result: CommitResult) => void
+  /** Maximum age of the cached partitions and leaders; 30 s by default. */
+  readonly metadataMaxAgeMs?: number
+  /**
+   * How long a broker may hold a fetch that has nothing to return. Each fetch costs CPU time for
+   * each partition, and a rebalance is noticed after this time at the latest.
+   */
+  readonly maxWait: DurationMs
+  /**
+   * The same while a partition is paused or revoking, or the group joins: a partition that is
+   * resumed is not part of the fetch in progress and waits for its end. `maxWait` by default.
+   */
+  readonly maxWaitWhilePaused?: DurationMs
+  /** `usualFetch` by default. */
+  readonly fetch?: FetchSize
+}
+
+const groupTiming = { sessionTimeout: 6_000, heartbeatInterval: 500, rebalanceTimeout: 15_000 }
+/** Time limit of the last commit. */
+const lastCommitLimitMs = 10_000
+const lastCommitRetryAfter = durationMs(50)
+
+/**
+ * Creates a member of a consumer group. Its states are described in `membership.ts`. `start`
+ * rejects with a KafkaError (`TOPIC_MISSING`, `ECONNREFUSED`, …).
+ */
+export function createConsumer(deps: ConsumerDeps): LogConsumer {
+  return new GroupConsumer(deps)
+}
+
+/** What exists after `start`. */
+interface Parts {
+  readonly consumer: Consumer
+  readonly membership: GroupMembership
+  readonly commits: Commits
+}
+
+class GroupConsumer implements LogConsumer {
+  readonly #deps: ConsumerDeps
+  readonly #owned = new OwnedPartitions()
+  readonly #joined = Promise.withResolvers<void>()
+  #parts: Parts | undefined
+  #hasJoined = false
+  /** No record is delivered after this. */
+  #isClosed = false
+  #hasBug = false
+  #stopped: Promise<void> | undefined
+  readonly #contact: BrokerContact
+
+  constructor(deps: ConsumerDeps) {
+    this.#deps = deps
+    this.#contact = new BrokerContact(deps.clock)
+    this.#joined.promise.catch(() => undefined)
+  }
+
+  async start(handlers: LogConsumerHandlers): Promise<void> {
+    const { groupId, topics } = this.#deps
+    if (this.#parts !== undefined) throw new Error(`consumer of ${groupId} started twice`)
+    this.#parts = this.#build(handlers)
+    const { consumer } = this.#parts
+    try {
+      await consumer.connect()
+      for (const topic of topics) await subscribe(consumer, topic)
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        eachBatch: ({ batch, resolveOffset }) =>
+          this.#deliver(batch as unknown as FetchedBatch, resolveOffset, handlers),
+      })
+      await this.#joined.promise
+      this.#hasJoined = true
+    } catch (error) {
+      await this.#leave()
+      throw kafkaError(`group ${groupId} cannot be joined`, error)
+    }
+  }
+
+  pause(partition: TopicPartition): void {
+    const owned = this.#owned.get(partition)
+    if (owned === undefined || owned.paused) return
+    owned.paused = true
+    this.#parts?.membership.settled?.pause([{ topic: owned.topic, partitions: [owned.partition] }])
+  }
+
+  resume(partition: TopicPartition): void {
+    const owned = this.#owned.get(partition)
+    if (owned === undefined || !owned.paused) return
+    owned.paused = false
+    if (owned.isRevoking) return
+    this.#parts?.membership.settled?.resume([{ topic: owned.topic, partitions: [owned.partition] }])
+  }
+
+  seek(partition: TopicPartition, offset: number): void {
+    const owned = this.#owned.get(partition)
+    if (owned === undefined) return
+    owned.next = offset
+    const { topic } = owned
+    this.#parts?.membership.settled?.seek({ topic, partition: owned.partition, offset: String(offset) })
+  }
+
+  isConfirmed(): boolean {
+    return this.#parts?.membership.holdsLease ?? false
+  }
+
+  silence(): DurationMs {
+    return this.#contact.msSinceLastContact()
+  }
+
+  inactivity(): DurationMs {
+    return this.#contact.msSinceLastAttempt()
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop(): Promise<void> {
+    this.#isClosed = true
+    if (this.#parts === undefined) return
+    for (const partition of this.#owned.all()) this.pause(partition)
+    const isDue = this.#owned.all().length > 0 && !this.#hasBug
+    if (isDue && !(await this.#commitLast(this.#parts)))
+      this.#deps.logger.warn(
+        { group: this.#deps.groupId },
+        'stopped without a last commit: some records will be delivered again',
+      )
+    await this.#leave()
+  }
+
+  #build(handlers: LogConsumerHandlers): Parts {
+    const { clock, logger, onCommit, onPositionLost, maxWait, maxWaitWhilePaused } = this.#deps
+    const owned = this.#owned
+    const membership: GroupMembership = new GroupMembership({
+      owned,
+      handlers,
+      flush: (group, limit) => commits.flush(group, limit),
+      deliver: batch => this.#deliver(batch, () => undefined, handlers),
+      onJoined: this.#joined.resolve,
+      maxWait,
+      maxWaitWhilePaused,
+      onPositionLost,
+      clock,
+      logger,
+    })
+    const commits = createCommits({
+      owned,
+      positions: () => handlers.positions(),
+      group: () => membership.settled,
+      onCommit,
+      clock,
+      logger,
+    })
+    const consumer = createKafkajsConsumer(this.#deps, membership, () => this.#contact.recordAttempt())
+    consumer.on(consumer.events.REQUEST, ({ payload }) => this.#contact.recordAnswer(payload.apiName))
+    consumer.on(consumer.events.REQUEST_TIMEOUT, () => this.#contact.recordAttempt())
+    consumer.on(consumer.events.CRASH, ({ payload }) => this.#onCrash(payload, membership))
+    commits.start()
+    return { consumer, membership, commits }
+  }
+
+  #onCrash({ error, restart }: { error: Error; restart: boolean }, membership: GroupMembership): void {
+    const { groupId, logger, onFatal } = this.#deps
+    membership.forget()
+    if (this.#isClosed) return
+    const crash = kafkaError(`consumer of ${groupId} has crashed`, error)
+    if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; it starts again`)
+    else if (this.#hasJoined) onFatal(crash)
+    else this.#joined.reject(crash)
+  }
+
+  /**
+   * Throws nothing: kafkajs would retry the batch for ever. An error thrown by a handler is a bug
+   * and ends the process.
+   */
+  async #deliver(batch: FetchedBatch, resolve: (offset: string) => void, handlers: LogConsumerHandlers): Promise<void> {
+    const partition = this.#owned.get(batch)
+    if (partition === undefined) return
+    const isOwned = (): boolean => !this.#isClosed && !partition.isRevoking && this.#owned.get(partition) === partition
+    try {
+      await deliverBatch(batch, partition, isOwned, handlers)
+      if (isOwned()) resolve(String(partition.next - 1))
+    } catch (cause) {
+      this.#isClosed = true
+      this.#hasBug = true
+      this.#parts?.commits.stop()
+      const line = `records of ${batch.topic}/${batch.partition} cannot be delivered to the service`
+      this.#deps.onFatal(new KafkaError(line, { code: 'BUG', retriable: false, cause }))
+    }
+  }
+
+  async #commitLast({ membership, commits }: Parts): Promise<boolean> {
+    const { clock } = this.#deps
+    const deadline = clock.monotonic() + lastCommitLimitMs
+    let remaining = lastCommitLimitMs
+    for (; remaining > 0; remaining = deadline - clock.monotonic()) {
+      const group = await membership.untilSettled(durationMs(remaining))
+      if (group !== undefined && (await commits.flush(group, durationMs(remaining)))) return true
+      await pause(clock, lastCommitRetryAfter)
+    }
+    return false
+  }
+
+  async #leave(): Promise<void> {
+    this.#isClosed = true
+    const { groupId, logger } = this.#deps
+    this.#parts?.commits.stop()
+    this.#parts?.membership.end()
+    await this.#parts?.consumer.disconnect().catch((error: unknown) => {
+      logger.debug({ group: groupId, code: codeOfThrown(error) }, 'disconnect failed while leaving the group')
+    })
+    this.#joined.reject(new KafkaError(`consumer of ${groupId} is stopped`, { code: 'CLOSED', retriable: false }))
+  }
+}
+
+function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, onDial: () => void): Consumer {
+  const { perPartition, total } = deps.fetch ?? usualFetch
+  const config: ConsumerConfig = {
+    groupId: deps.groupId,
+    ...groupTiming,
+    maxBytesPerPartition: perPartition,
+    maxBytes: total,
+    maxWaitTimeInMs: deps.maxWait,
+    metadataMaxAge: deps.metadataMaxAgeMs ?? metadataMaxAgeMs,
+    allowAutoTopicCreation: false,
+    retry: consumerRetry,
+    partitionAssigners: [
+      config => {
+        // The only place in which kafkajs shows the cluster of this consumer.
+        setGroupHooks(config.cluster as unknown as Cluster, membership)
+        return cooperativeAssignor(membership)(config)
+      },
+    ],
+  }
+  return deps.kafka.consumer(config, onDial)
+}
+
+/**
+ * Subscribes; without a committed offset from the beginning of the log.
+ * @throws KafkaError `TOPIC_MISSING`
+ */
+async function subscribe(consumer: Consumer, topic: string): Promise<void> {
+  try {
+    await consumer.subscribe({ topic, fromBeginning: true })
+  } catch (error) {
+    throw codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicMissing(topic, error) : error
+  }
+}

@@ -1,0 +1,74 @@
+import type * as Kafkajs from 'kafkajs'
+import { registerCodecs } from './codecs.ts'
+import { KafkaError } from './errors.ts'
+import { patchConnections } from './patches/connections.ts'
+import { patchConsumerGroup } from './patches/consumer-group.ts'
+import { patchFetchedBatches } from './patches/fetched-batches.ts'
+import { patchLeaderLookup } from './patches/leader-lookup.ts'
+import { patchRecordDecoder } from './patches/record-decoder.ts'
+import { patchRecordEncoder } from './patches/record-encoder.ts'
+import { internal, privateModule } from './private-api.ts'
+
+/**
+ * The version that the patches are made for and tested with. kafkajs has had no release since 2023.
+ */
+const patchedVersion = '2.2.4'
+
+/** In this order: what replaces a module comes before the modules that load it. */
+const patches = [
+  patchRecordEncoder,
+  patchRecordDecoder,
+  patchConnections,
+  patchFetchedBatches,
+  patchLeaderLookup,
+  patchConsumerGroup,
+]
+
+/** The used exports of kafkajs's main file, which is never loaded itself: see `privateModule`. */
+type Library = Pick<
+  typeof Kafkajs,
+  | 'AssignerProtocol'
+  | 'CompressionCodecs'
+  | 'CompressionTypes'
+  | 'ConfigResourceTypes'
+  | 'Kafka'
+  | 'logLevel'
+  | 'PartitionAssigners'
+>
+let library: Library | undefined
+
+/**
+ * Loads Hookline's private instance of kafkajs, with patches and codecs. The instance of an
+ * application that uses the client library remains unchanged.
+ * @throws KafkaError `LIBRARY_VERSION` when another version is installed
+ */
+export function loadKafkajs(): Library {
+  if (library !== undefined) return library
+  const { version } = privateModule('kafkajs/package.json').exports as { version: string }
+  assertVersion(version)
+  for (const patch of patches) patch()
+  const compression = internal<{ Types: Library['CompressionTypes']; Codecs: Library['CompressionCodecs'] }>(
+    'protocol/message/compression/index',
+  )
+  const loaded: Library = {
+    Kafka: internal('index'),
+    logLevel: internal<{ LEVELS: Library['logLevel'] }>('loggers/index').LEVELS,
+    PartitionAssigners: internal('consumer/assigners/index'),
+    AssignerProtocol: internal('consumer/assignerProtocol'),
+    CompressionTypes: compression.Types,
+    CompressionCodecs: compression.Codecs,
+    ConfigResourceTypes: internal('protocol/configResourceTypes'),
+  }
+  registerCodecs(loaded)
+  library = loaded
+  return loaded
+}
+
+/** @throws KafkaError `LIBRARY_VERSION` */
+export function assertVersion(version: string): void {
+  if (version === patchedVersion) return
+  throw new KafkaError(
+    `kafkajs ${version} is installed, but Hookline's patches are for ${patchedVersion} only: install exactly that (npm ci)`,
+    { code: 'LIBRARY_VERSION', retriable: false },
+  )
+}

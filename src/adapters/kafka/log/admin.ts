@@ -1,0 +1,140 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Admin } from 'kafkajs'
+import type { LogPositions, TopicAdmin, TopicDescription } from '../../../core/ports.ts'
+import type { KafkaClient } from '../kafkajs/client.ts'
+import { codeOfThrown, kafkaError, topicMissing } from '../kafkajs/errors.ts'
+import { loadKafkajs } from '../kafkajs/kafkajs.ts'
+
+/** Retries of some ten seconds in total. */
+const maxTries = 100
+const retryAfterMs = 100
+const propagationErrors: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
+
+/**
+ * Creates a client for topics, which connects with the first call. All methods reject with
+ * KafkaErrors. `describe` leaves out topics that do not exist; `create` also resolves when the
+ * topic exists.
+ */
+export function createAdmin(kafka: KafkaClient): TopicAdmin {
+  const admin = kafka.admin()
+  let connected: Promise<void> | undefined
+
+  function connect(): Promise<void> {
+    connected ??= admin.connect().catch((error: unknown) => {
+      connected = undefined
+      throw error
+    })
+    return connected
+  }
+
+  async function ask<T>(doing: string, request: () => Promise<T>): Promise<T> {
+    try {
+      await connect()
+      return await request()
+    } catch (error) {
+      throw kafkaError(doing, error)
+    }
+  }
+
+  return {
+    listTopics: () => ask('topics cannot be listed', () => admin.listTopics()),
+    describe: topics => ask('topics cannot be described', () => oncePropagated(() => describe(admin, topics))),
+    create: ({ name, partitions, replicationFactor, config }) =>
+      ask(`topic ${name} cannot be created`, async () => {
+        const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
+        const topic = { topic: name, numPartitions: partitions, replicationFactor, configEntries }
+        await admin.createTopics({ topics: [topic], waitForLeaders: false })
+        await oncePropagated(() => admin.fetchTopicMetadata({ topics: [name] }))
+      }),
+    close: () => admin.disconnect(),
+  }
+}
+
+/**
+ * Retries until all brokers know a new topic: for a moment some do not, and each request may go to
+ * any broker. kafkajs's own waiting treats that as a failure.
+ */
+async function oncePropagated<T>(request: () => Promise<T>): Promise<T> {
+  for (let remaining = maxTries; ; remaining--) {
+    try {
+      return await request()
+    } catch (error) {
+      if (remaining === 1 || !propagationErrors.has(codeOfThrown(error))) throw error
+      await setTimeout(retryAfterMs)
+    }
+  }
+}
+
+async function describe(admin: Admin, topics: readonly string[]): Promise<readonly TopicDescription[]> {
+  const existing = new Set(await admin.listTopics())
+  const names = topics.filter(name => existing.has(name))
+  if (names.length === 0) return []
+  const { ConfigResourceTypes } = loadKafkajs()
+  const [metadata, { resources }] = await Promise.all([
+    admin.fetchTopicMetadata({ topics: names }),
+    admin.describeConfigs({
+      resources: names.map(name => ({ type: ConfigResourceTypes.TOPIC, name })),
+      includeSynonyms: false,
+    }),
+  ])
+  // The broker answers in its own order.
+  const inOrder = metadata.topics.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
+  return inOrder.map(({ name, partitions }) => {
+    const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? []
+    return {
+      name,
+      partitions: partitions.length,
+      replicationFactor: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+      config: Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue])),
+    }
+  })
+}
+
+/**
+ * Asks over its own connection.
+ * @throws KafkaError `TOPIC_MISSING`, and what kafkajs throws
+ */
+export async function partitionCount(kafka: KafkaClient, topic: string): Promise<number> {
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+    return topics[0]?.partitions.length as number
+  } catch (error) {
+    throw codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicMissing(topic, error) : error
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+/**
+ * Creates a client for end and committed offsets. It opens a connection for each call: it is for
+ * commands, which make few. Rejects with KafkaErrors.
+ */
+export function createLogPositions(kafka: KafkaClient): LogPositions {
+  async function ask<T>(topic: string, question: (admin: Admin) => Promise<T>): Promise<T> {
+    const admin = kafka.admin()
+    try {
+      await admin.connect()
+      return await question(admin)
+    } catch (error) {
+      if (codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION') throw topicMissing(topic, error)
+      throw kafkaError(`positions in ${topic} cannot be read`, error)
+    } finally {
+      await admin.disconnect()
+    }
+  }
+
+  return {
+    ends: topic => ask(topic, async admin => byPartition(await admin.fetchTopicOffsets(topic))),
+    committed: (groupId, topic) =>
+      ask(topic, async admin => {
+        const [answer] = await admin.fetchOffsets({ groupId, topics: [topic] })
+        return byPartition(answer?.partitions ?? [])
+      }),
+  }
+}
+
+/** kafkajs answers in no particular order. */
+const byPartition = (offsets: readonly { readonly partition: number; readonly offset: string }[]): readonly number[] =>
+  offsets.toSorted((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))

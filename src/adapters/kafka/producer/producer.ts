@@ -1,0 +1,290 @@
+import type { Producer } from 'kafkajs'
+import { partitionFor } from '../../../core/message/event.ts'
+import type { Cancel, Clock, Logger, LogProducer, OnAck, OutgoingRecord } from '../../../core/ports.ts'
+import { durationMs } from '../../../core/units.ts'
+import { type KafkaClient, metadataMaxAgeMs, producerRetry } from '../kafkajs/client.ts'
+import { codeOfThrown, KafkaError, kafkaError, recordTooLarge, topicMissing } from '../kafkajs/errors.ts'
+import { loadKafkajs } from '../kafkajs/kafkajs.ts'
+import { partitionCount } from '../log/admin.ts'
+import { FlushBarrier } from './flush-barrier.ts'
+import {
+  type AppendReading,
+  appendReading,
+  batchLength,
+  batchLimits,
+  isWorthHalving,
+  maxRecordBytes,
+  type PartitionedMessage,
+  recordBytes,
+  type Stored,
+  sendWithdrawn,
+  storedOf,
+} from './produce-request.ts'
+
+export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
+
+export interface ProducerDeps {
+  readonly kafka: KafkaClient
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly compression?: Compression
+  /**
+   * Topics whose records may wait longer and go to any partition, so that they share requests. None
+   * by default.
+   */
+  readonly prefersLargeBatches?: (topic: string) => boolean
+  /** Called with the append time of each answer to a produce request. */
+  readonly onAppended?: (reading: AppendReading) => void
+}
+
+/** How long a record waits for others, as Kafka's `linger.ms`. */
+const linger = { usual: durationMs(5), forLargeBatches: durationMs(20) }
+/**
+ * How long the leader may wait for its replicas. Below the request timeout, so that its answer
+ * arrives.
+ */
+const replicationTimeoutMs = 8_000
+
+interface Queued {
+  readonly record: OutgoingRecord
+  readonly bytes: number
+  /** Of the flush barrier. */
+  readonly epoch: number
+  readonly onAck: OnAck
+}
+
+/** The records that wait for one partition. One request at a time, so that they stay in order. */
+interface PartitionQueue {
+  waiting: Queued[]
+  bytes: number
+  isSending: boolean
+}
+
+interface Topic {
+  readonly name: string
+  /** Unknown until the first look-up; each request updates it. */
+  partitions: number | undefined
+  /** Records that wait for the look-up. */
+  unpartitioned: Queued[]
+  readonly queues: Map<number, PartitionQueue>
+  readonly prefersLargeBatches: boolean
+  /**
+   * The partition of records without a key; changes with each flush, so that they share a batch.
+   */
+  stickyPartition: number
+  cancelLinger: Cancel | undefined
+}
+
+/**
+ * Creates a producer on kafkajs. Each request goes to one partition, and its answer is checked: a
+ * request to several may leave records out and report success (tulios/kafkajs#1798). It connects
+ * with the first record. Errors are KafkaErrors: `TOPIC_MISSING`, `MESSAGE_TOO_LARGE`,
+ * `UNANSWERED`, ….
+ */
+export function createProducer(deps: ProducerDeps): LogProducer {
+  return new BatchingProducer(deps)
+}
+
+class BatchingProducer implements LogProducer {
+  readonly #deps: ProducerDeps
+  readonly #producer: Producer
+  readonly #topics = new Map<string, Topic>()
+  readonly #barrier = new FlushBarrier()
+  #connected: Promise<void> | undefined
+  #isStopped = false
+
+  constructor(deps: ProducerDeps) {
+    this.#deps = deps
+    this.#producer = deps.kafka.producer({
+      allowAutoTopicCreation: false,
+      metadataMaxAge: metadataMaxAgeMs,
+      retry: producerRetry,
+      // Each record names its partition. kafkajs calls this before each try, with the partitions it
+      // knows.
+      createPartitioner:
+        () =>
+        ({ topic, partitionMetadata, message }) => {
+          this.#topic(topic).partitions = partitionMetadata.length
+          const { maySend, partition } = message as PartitionedMessage
+          if (maySend?.() === false) throw sendWithdrawn(false)
+          return partition
+        },
+    })
+  }
+
+  append(name: string, record: OutgoingRecord, onAck: OnAck): void {
+    if (this.#isStopped) {
+      const closed = new KafkaError('the producer is stopped', { code: 'CLOSED', retriable: false })
+      return queueMicrotask(() => onAck(closed))
+    }
+    const bytes = recordBytes(record)
+    if (bytes > maxRecordBytes) return queueMicrotask(() => onAck(recordTooLarge(name, bytes, maxRecordBytes)))
+    const queued = { record, bytes, epoch: this.#barrier.add(), onAck }
+    const topic = this.#topic(name)
+    if (topic.partitions !== undefined) return this.#enqueue(topic, topic.partitions, queued)
+    if (topic.unpartitioned.push(queued) === 1) void this.#lookUpPartitions(topic)
+  }
+
+  async flush(): Promise<void> {
+    const drained = this.#barrier.drained()
+    for (const topic of this.#topics.values()) this.#sendAll(topic)
+    await drained
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.flush()
+    if (this.#connected !== undefined) await this.#producer.disconnect()
+  }
+
+  #topic(name: string): Topic {
+    const known = this.#topics.get(name)
+    if (known !== undefined) return known
+    const topic: Topic = {
+      name,
+      partitions: undefined,
+      unpartitioned: [],
+      queues: new Map(),
+      prefersLargeBatches: this.#deps.prefersLargeBatches?.(name) === true,
+      stickyPartition: 0,
+      cancelLinger: undefined,
+    }
+    this.#topics.set(name, topic)
+    return topic
+  }
+
+  /** Looks up the partition count: a missing topic shows immediately, not after many retries. */
+  async #lookUpPartitions(topic: Topic): Promise<void> {
+    let error: KafkaError | undefined
+    try {
+      topic.partitions = await partitionCount(this.#deps.kafka, topic.name)
+    } catch (thrown) {
+      error = kafkaError(`topic ${topic.name} cannot be looked up`, thrown)
+    }
+    const waiting = topic.unpartitioned.splice(0)
+    if (error !== undefined) return this.#acknowledge(waiting, error)
+    for (const queued of waiting) this.#enqueue(topic, topic.partitions as number, queued)
+  }
+
+  #enqueue(topic: Topic, partitions: number, queued: Queued): void {
+    const { queues, prefersLargeBatches, stickyPartition } = topic
+    const { key, partitionKey = key } = queued.record
+    const isSticky = partitionKey === null || prefersLargeBatches
+    const { partition = isSticky ? stickyPartition : partitionFor(partitionKey, partitions) } = queued.record
+    const queue = queues.get(partition) ?? { waiting: [], bytes: 0, isSending: false }
+    queues.set(partition, queue)
+    queue.waiting.push(queued)
+    queue.bytes += queued.bytes
+    if (queue.waiting.length >= batchLimits.records || queue.bytes >= batchLimits.bytes) {
+      this.#sendFrom(topic.name, partition, queue)
+      return
+    }
+    const delay = prefersLargeBatches ? linger.forLargeBatches : linger.usual
+    topic.cancelLinger ??= this.#deps.clock.after(delay, () => this.#sendAll(topic))
+  }
+
+  #sendAll(topic: Topic): void {
+    topic.cancelLinger?.()
+    topic.cancelLinger = undefined
+    topic.stickyPartition = nextStickyPartition(topic)
+    for (const [partition, queue] of topic.queues)
+      if (queue.waiting.length > 0) this.#sendFrom(topic.name, partition, queue)
+  }
+
+  #sendFrom(name: string, partition: number, queue: PartitionQueue): void {
+    if (!queue.isSending) void this.#drain(name, partition, queue)
+  }
+
+  /** Records queued during a request do not linger: they are sent when its answer arrives. */
+  async #drain(name: string, partition: number, queue: PartitionQueue): Promise<void> {
+    queue.isSending = true
+    while (queue.waiting.length > 0) {
+      const taken = queue.waiting.splice(0, batchLength(queue.waiting))
+      for (const { bytes } of taken) queue.bytes -= bytes
+      const batch = this.#withoutWithdrawn(taken)
+      if (batch.length > 0) await this.#send(name, partition, batch)
+    }
+    queue.isSending = false
+  }
+
+  /**
+   * Removes the records that may no longer be sent. While a process is frozen another one may write
+   * what it has queued, and more after it.
+   */
+  #withoutWithdrawn(taken: readonly Queued[]): readonly Queued[] {
+    const withdrawn = taken.filter(({ record }) => record.maySend?.() === false)
+    if (withdrawn.length === 0) return taken
+    this.#acknowledge(withdrawn, sendWithdrawn(true))
+    return taken.filter(queued => !withdrawn.includes(queued))
+  }
+
+  async #send(name: string, partition: number, batch: readonly Queued[]): Promise<void> {
+    const answer = await this.#request(name, partition, batch)
+    if (!(answer instanceof KafkaError)) return this.#acknowledge(batch, undefined, answer)
+    if (answer.code === 'HELD_BACK') {
+      const remaining = this.#withoutWithdrawn(batch)
+      return remaining.length === 0 ? undefined : this.#send(name, partition, remaining)
+    }
+    if (!isWorthHalving(answer.code, batch.length)) return this.#acknowledge(batch, answer)
+    const half = Math.ceil(batch.length / 2)
+    await this.#send(name, partition, batch.slice(0, half))
+    await this.#send(name, partition, batch.slice(half))
+  }
+
+  async #request(topic: string, partition: number, batch: readonly Queued[]): Promise<Stored | KafkaError> {
+    const { CompressionTypes } = loadKafkajs()
+    try {
+      await this.#connect()
+      const sentAt = this.#deps.clock.monotonic()
+      const answer = await this.#producer.send({
+        topic,
+        acks: -1,
+        timeout: replicationTimeoutMs,
+        compression: CompressionTypes[this.#deps.compression ?? 'None'],
+        messages: batch.map(({ record: { key, value, headers, maySend } }): PartitionedMessage => {
+          return { key, value, headers, partition, maySend }
+        }),
+      })
+      const reading = appendReading(answer, sentAt, this.#deps.clock.monotonic())
+      if (reading !== undefined) this.#deps.onAppended?.(reading)
+      return storedOf(answer, topic, partition, reading?.appended)
+    } catch (thrown) {
+      if (codeOfThrown(thrown) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, thrown)
+      return kafkaError(`records for ${topic}/${partition} are not stored`, thrown)
+    }
+  }
+
+  #connect(): Promise<void> {
+    this.#connected ??= this.#producer.connect().catch((error: unknown) => {
+      this.#connected = undefined
+      throw error
+    })
+    return this.#connected
+  }
+
+  #acknowledge(
+    batch: readonly Queued[],
+    error: KafkaError | undefined,
+    { offset, appended }: Stored = { offset: 0 },
+  ): void {
+    if (error !== undefined) this.#deps.logger.debug({ code: error.code, records: batch.length }, error.message)
+    for (const [index, { epoch, onAck }] of batch.entries()) {
+      if (error === undefined) onAck(undefined, offset + index, appended)
+      else onAck(error)
+      this.#barrier.done(epoch)
+    }
+  }
+}
+
+/**
+ * The next partition without a request in progress: a leader that does not answer gets no more
+ * records while there is another one.
+ */
+function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
+  const next = (stickyPartition + 1) % partitions
+  for (let tries = 0; tries < partitions; tries++) {
+    const candidate = (next + tries) % partitions
+    if (queues.get(candidate)?.isSending !== true) return candidate
+  }
+  return next
+}

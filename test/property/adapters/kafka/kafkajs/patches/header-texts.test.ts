@@ -1,0 +1,36 @@
+import { expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  type DecodeRecord,
+  decodeRecord,
+  readHeadersAsText,
+} from '../../../../../../src/adapters/kafka/kafkajs/patches/record-decoder.ts'
+import { encodeRecord } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-encoder.ts'
+import { internal } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
+import { headersOf } from '../../../../../../src/adapters/kafka/log/fetch.ts'
+import { bodyOf, Decoder, message } from './any-record.ts'
+
+const theirDecode = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
+const batch = { firstOffset: '0', firstTimestamp: '0', magicByte: 2 }
+
+const ours = (body: Buffer) => decodeRecord(new Decoder(body), batch)
+
+it('headers as text equal the headers that kafkajs has as bytes', () => {
+  const body = bodyOf(encodeRecord({ headers: { a: 'b' } }).buffer)
+  expect(ours(body).headers['a']).toBeInstanceOf(Buffer)
+  readHeadersAsText()
+  fc.assert(
+    fc.property(message, record => {
+      const body = bodyOf(encodeRecord(record).buffer)
+      const { headers, ...read } = ours(body)
+      const { headers: bytes, ...theirs } = theirDecode(new Decoder(body), batch)
+      expect(read).toStrictEqual(theirs)
+      const given = headers as Parameters<typeof headersOf>[0]
+      expect(headersOf(given)).toEqual(headersOf(bytes as Record<string, Buffer | Buffer[]>))
+      // Headers of more than 64 KiB are bytes until their record is taken.
+      const isText = Object.values(headers).every(value => typeof value === 'string')
+      expect(headersOf(given) === given).toBe(isText)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,180 @@
+import { describe, expect, it } from '@jest/globals'
+import { BrokerFailover, SessionLease } from '../../../../../src/adapters/kafka/group/session.ts'
+import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+import { silent } from '../../../../support/telemetry/silent-logger.ts'
+import { settle } from './one-member.ts'
+
+const error = (name: string, more: object = {}): Error => Object.assign(new Error(name), { name, ...more })
+const refused = error('KafkaJSConnectionError', { code: 'ECONNREFUSED' })
+
+/** A group of which `coordinators` says what each answers to a heartbeat, and `found` which one the cluster knows. */
+function setUp() {
+  const clock = new ManualClock()
+  const beats: string[] = []
+  const answers = new Map<string, Error>()
+  const coordinator = (name: string) => ({
+    name,
+    heartbeat: async () => {
+      beats.push(name)
+      const answer = answers.get(name)
+      if (answer !== undefined) throw answer
+    },
+  })
+  const state = { found: 'one' as string | undefined, asked: 0, refreshed: 0 }
+  const first = coordinator('one')
+  const group = {
+    ...{ groupId: 'group', memberId: 'me', generationId: 3, coordinator: first },
+    offsetManager: { coordinator: first },
+    cluster: {
+      refreshMetadata: async () => void state.refreshed++,
+      findGroupCoordinator: async () => {
+        state.asked++
+        if (state.found === undefined) throw error('KafkaJSGroupCoordinatorNotFound')
+        return coordinator(state.found)
+      },
+    },
+  }
+  const lease = new SessionLease(clock, () => undefined)
+  const failover = new BrokerFailover({ clock, logger: silent, lease })
+  const it = group as unknown as ConsumerGroup
+  return { clock, beats, answers, state, group, it, lease, coordinator, beat: () => failover.heartbeat(it), failover }
+}
+
+describe('a heartbeat', () => {
+  it.each([
+    { name: 'refused', answer: refused },
+    { name: 'broken off', answer: error('KafkaJSConnectionClosedError') },
+    { name: 'not answered', answer: error('KafkaJSRequestTimeoutError') },
+    { name: 'stuck behind another that connects', answer: error('KafkaJSLockTimeout', { retriable: false }) },
+    {
+      name: 'answered by the old coordinator',
+      answer: error('KafkaJSProtocolError', { type: 'NOT_COORDINATOR_FOR_GROUP' }),
+    },
+    {
+      name: 'answered by a coordinator that still loads',
+      answer: error('KafkaJSProtocolError', { type: 'GROUP_LOAD_IN_PROGRESS' }),
+    },
+  ])('$name: goes to the new coordinator, and so do commits', async ({ answer }) => {
+    const { clock, beats, answers, state, group, beat, lease } = setUp()
+    await beat()
+    answers.set('one', answer)
+    state.found = 'two'
+    await clock.advance(500, settle)
+    await beat()
+    await clock.advance(200, settle)
+    await beat()
+    expect(beats).toEqual(['one', 'one', 'two'])
+    expect([group.coordinator, group.offsetManager.coordinator]).toMatchObject([{ name: 'two' }, { name: 'two' }])
+    expect(lease.ageMs).toBe(0)
+  })
+
+  it('is not sent without a coordinator, which is looked up five times a second', async () => {
+    const { clock, beats, answers, state, beat, lease } = setUp()
+    await beat()
+    answers.set('one', refused)
+    state.found = undefined
+    for (let at = 0; at < 9_000; at += 100) {
+      await clock.advance(100, settle)
+      await Promise.all([beat(), beat()])
+    }
+    const sent = beats.length
+    expect(state.asked).toBeLessThanOrEqual(45)
+    // One heartbeat before each search, at most.
+    expect(sent).toBeLessThanOrEqual(46)
+    expect(lease.isHeld).toBe(false)
+    state.found = 'two'
+    for (const _ of [1, 2, 3]) {
+      await beat()
+      await clock.advance(200, settle)
+    }
+    expect([beats.at(-1), lease.isHeld]).toEqual(['two', true])
+  })
+
+  it.each(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS'])('fails with %s', async type => {
+    const { clock, answers, beat, state } = setUp()
+    await beat()
+    const answer = error('KafkaJSProtocolError', { type })
+    answers.set('one', answer)
+    await clock.advance(500)
+    await expect(beat()).rejects.toBe(answer)
+    expect(state.asked).toBe(0)
+  })
+
+  it('fails after 30 s without an answer', async () => {
+    const { clock, answers, beat, state } = setUp()
+    await beat()
+    answers.set('one', refused)
+    await clock.advance(29_999)
+    await beat()
+    await clock.advance(200, settle)
+    await expect(beat()).rejects.toBe(refused)
+    expect(state.asked).toBe(1)
+  })
+
+  it('fails then also when the look-up never ends, and the next membership works', async () => {
+    const { clock, answers, beat, beats, group, failover, lease } = setUp()
+    await beat()
+    answers.set('one', refused)
+    group.cluster.findGroupCoordinator = () => new Promise(() => undefined)
+    await clock.advance(500)
+    await beat()
+    await clock.advance(29_499, settle)
+    await beat()
+    expect(beats).toHaveLength(2)
+    await clock.advance(1)
+    await expect(beat()).rejects.toBe(refused)
+    // kafkajs begins anew.
+    answers.clear()
+    const anew = { ...group } as unknown as ConsumerGroup
+    for (const _ of [1, 2]) {
+      await failover.heartbeat(anew)
+      await clock.advance(500)
+    }
+    expect([beats.length, lease.ageMs]).toEqual([5, 500])
+  })
+
+  it('keeps the coordinator that a join has found in between', async () => {
+    const { clock, answers, state, group, coordinator, beat } = setUp()
+    await beat()
+    answers.set('one', refused)
+    await clock.advance(500)
+    const ofJoin = coordinator('three')
+    state.found = 'two'
+    await beat()
+    group.coordinator = ofJoin
+    await clock.advance(200, settle)
+    expect(group.coordinator).toBe(ofJoin)
+  })
+})
+
+describe('a fetch', () => {
+  it('from an unreachable broker is retried after 200 ms, with fresh metadata', async () => {
+    const { clock, state, it, failover, beat } = setUp()
+    await beat()
+    let isOver = false
+    const waiting = failover.afterFetch(it, refused).then(() => {
+      isOver = true
+    })
+    await clock.advance(199, settle)
+    expect([isOver, state.refreshed]).toEqual([false, 0])
+    await clock.advance(1, settle)
+    await waiting
+    expect([isOver, state.refreshed]).toEqual([true, 1])
+  })
+
+  it.each([
+    { name: 'of another kind', thrown: new TypeError('bug'), afterMs: 0 },
+    { name: 'when no heartbeat was answered for 30 s', thrown: refused, afterMs: 30_000 },
+  ])('fails for good: $name', async ({ thrown, afterMs }) => {
+    const { clock, it, failover, beat } = setUp()
+    await beat()
+    await clock.advance(afterMs)
+    await expect(failover.afterFetch(it, thrown)).rejects.toBe(thrown)
+  })
+
+  it('fails before the first membership', async () => {
+    const { it, failover } = setUp()
+    await expect(failover.afterFetch(it, refused)).rejects.toBe(refused)
+  })
+})

@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals'
+import { createCommits, dueCommits } from '../../../../../src/adapters/kafka/group/commits.ts'
+import { type Committed, OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
+import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
+import type { Position } from '../../../../../src/core/ports.ts'
+import { durationMs } from '../../../../../src/core/units.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+import { silent } from '../../../../support/telemetry/silent-logger.ts'
+
+const at = (offset: number, metadata = '', partition = 0): Position => ({ topic: 'topic', partition, offset, metadata })
+
+function owning(committed: Committed | undefined): OwnedPartitions {
+  const partitions = new OwnedPartitions()
+  partitions.add({ topic: 'topic', partition: 0, next: 0, paused: false, isRevoking: false, committed })
+  return partitions
+}
+
+describe('dueCommits', () => {
+  it.each([
+    { name: 'a first position', committed: undefined, position: at(0), isDue: true },
+    { name: 'forward', committed: { offset: 5, metadata: '' }, position: at(6), isDue: true },
+    { name: 'unchanged: not', committed: { offset: 5, metadata: '' }, position: at(5), isDue: false },
+    { name: 'back: never', committed: { offset: 5, metadata: '' }, position: at(4), isDue: false },
+    {
+      name: 'back with other metadata: never',
+      committed: { offset: 5, metadata: '' },
+      position: at(4, 'x'),
+      isDue: false,
+    },
+    { name: 'the same with other metadata', committed: { offset: 5, metadata: '' }, position: at(5, 'x'), isDue: true },
+    { name: 'what is not ours: never', committed: undefined, position: at(7, '', 3), isDue: false },
+  ])('$name', ({ committed, position, isDue }) => {
+    expect(dueCommits([position], owning(committed))).toHaveLength(isDue ? 1 : 0)
+  })
+
+  it.each([-1, -2, Number.NaN, 1.5])('refuses %s, which Kafka would accept', offset => {
+    expect(() => dueCommits([at(offset)], owning(undefined))).toThrow(RangeError)
+  })
+})
+
+/** A coordinator that answers when it is told to. */
+function setUp() {
+  const clock = new ManualClock()
+  const sent: string[] = []
+  const answers: PromiseWithResolvers<void>[] = []
+  const group = {
+    groupId: 'group',
+    commitOffsets: ({ topics }: Parameters<ConsumerGroup['commitOffsets']>[0]) => {
+      sent.push(topics.flatMap(({ partitions }) => partitions.map(({ offset }) => offset)).join())
+      const answer = Promise.withResolvers<void>()
+      answers.push(answer)
+      return answer.promise
+    },
+  } as unknown as ConsumerGroup
+  const state = { position: 0, group: group as ConsumerGroup | undefined }
+  const commits = createCommits({
+    owned: owning(undefined),
+    positions: () => [at(state.position)],
+    group: () => state.group,
+    clock,
+    logger: silent,
+  })
+  const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+  return { commits, clock, sent, answers, group, state, tick: () => clock.advance(250, settle), settle }
+}
+
+describe('periodic commits', () => {
+  it('send one request at a time, with changes only', async () => {
+    const { commits, sent, answers, state, tick, settle } = setUp()
+    commits.start()
+    await tick()
+    state.position = 3
+    await tick()
+    expect(sent).toEqual(['0'])
+    answers[0]?.resolve()
+    await settle()
+    await tick()
+    expect(sent).toEqual(['0', '3'])
+    answers[1]?.resolve()
+    await settle()
+    await tick()
+    expect(sent).toEqual(['0', '3'])
+  })
+
+  it('retry a refused commit at the next tick, with the positions of then', async () => {
+    const { commits, sent, answers, state, tick, settle } = setUp()
+    commits.start()
+    await tick()
+    state.position = 2
+    answers[0]?.reject(new Error('rebalancing'))
+    await settle()
+    await tick()
+    expect(sent).toEqual(['0', '2'])
+  })
+
+  it('send nothing during a join and after the stop', async () => {
+    const { commits, clock, sent, state, group, tick } = setUp()
+    commits.start()
+    state.group = undefined
+    await tick()
+    expect(sent).toEqual([])
+    state.group = group
+    commits.stop()
+    await tick()
+    expect(sent).toEqual([])
+    expect(clock.timers).toBe(0)
+  })
+})
+
+describe('flush', () => {
+  it('waits for the commit in progress, then commits later changes', async () => {
+    const { commits, sent, answers, state, group, tick, settle } = setUp()
+    commits.start()
+    await tick()
+    state.position = 4
+    const flushed = commits.flush(group, durationMs(1_000))
+    await settle()
+    expect(sent).toEqual(['0'])
+    answers[0]?.resolve()
+    await settle()
+    expect(sent).toEqual(['0', '4'])
+    answers[1]?.resolve()
+    expect(await flushed).toBe(true)
+  })
+
+  it('ends at its limit; its queued commit is not sent during the next join', async () => {
+    const { commits, clock, sent, answers, state, group, tick, settle } = setUp()
+    commits.start()
+    await tick()
+    commits.stop()
+    state.position = 4
+    const flushed = commits.flush(group, durationMs(1_000))
+    await clock.advance(1_000, settle)
+    expect(await flushed).toBe(false)
+    state.group = undefined
+    answers[0]?.resolve()
+    await settle()
+    expect(sent).toEqual(['0'])
+    expect(clock.timers).toBe(0)
+  })
+})

@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals'
+import type { LogEntry } from 'kafkajs'
+import { connectionOf, kafkajsLogCreator } from '../../../../../src/adapters/kafka/kafkajs/client.ts'
+import { Secret } from '../../../../../src/core/units.ts'
+
+const plain = { brokers: ['a:1', 'b:2'], clientId: 'hookline', tls: undefined, sasl: undefined }
+
+describe('the connection', () => {
+  it.each([
+    { name: 'plain', settings: plain, expected: {} },
+    {
+      name: 'TLS with the public roots',
+      settings: { ...plain, tls: { ca: undefined, cert: undefined, key: undefined } },
+      expected: { ssl: {} },
+    },
+    {
+      name: 'TLS with own root and certificate',
+      settings: { ...plain, tls: { ca: 'root', cert: 'cert', key: new Secret('key') } },
+      expected: { ssl: { ca: ['root'], cert: 'cert', key: 'key' } },
+    },
+    {
+      name: 'SASL',
+      settings: {
+        ...plain,
+        sasl: { mechanism: 'scram-sha-512' as const, username: new Secret('me'), password: new Secret('pass') },
+      },
+      expected: { sasl: { mechanism: 'scram-sha-512', username: 'me', password: 'pass' } },
+    },
+  ])('$name', ({ settings, expected }) => {
+    expect(connectionOf(settings)).toEqual({ brokers: ['a:1', 'b:2'], clientId: 'hookline', ...expected })
+  })
+})
+
+describe('what kafkajs logs', () => {
+  function setUp() {
+    const lines: string[] = []
+    const log = (level: string) => (fields: object, line: string) =>
+      lines.push(`${level} ${line} ${JSON.stringify(fields)}`)
+    const logger = {
+      isLevelEnabled: () => true,
+      debug: log('debug'),
+      info: log('info'),
+      warn: log('warn'),
+      error: log('error'),
+    }
+    let now = 0
+    const entry = (level: number, message: string, extra: object = {}): LogEntry => ({
+      namespace: 'Connection',
+      level,
+      label: '',
+      log: { timestamp: '2026-01-01', logger: 'kafkajs', message, ...extra },
+    })
+    const write = kafkajsLogCreator(logger, () => now)(4)
+    return {
+      lines,
+      write: (level: number, message: string, extra?: object) => write(entry(level, message, extra)),
+      wait: (ms: number) => {
+        now += ms
+      },
+    }
+  }
+
+  it.each([
+    { level: 1, expected: 'warn' },
+    { level: 2, expected: 'debug' },
+    { level: 4, expected: 'debug' },
+    { level: 5, expected: 'debug' },
+  ])(
+    'level $level is our $expected: it tries again by itself, and what it gives up comes as an error',
+    ({ level, expected }) => {
+      const { lines, write } = setUp()
+      write(level, 'something')
+      expect(lines).toEqual([`${expected} kafkajs: something {"part":"Connection"}`])
+    },
+  )
+
+  it('an answer with an error is thrown as well, and no warning', () => {
+    const { lines, write } = setUp()
+    write(1, 'Response GroupCoordinator(key: 10, version: 2)', { error: 'The group coordinator is not available' })
+    expect(lines[0]).toMatch(/^debug /)
+  })
+
+  it('warns of the same thing every ten seconds at most', () => {
+    const { lines, write, wait } = setUp()
+    write(1, 'refused')
+    write(1, 'refused')
+    write(1, 'something else')
+    wait(10_000)
+    write(1, 'refused')
+    expect(lines.map(line => line.split(' ')[0])).toEqual(['warn', 'debug', 'warn', 'warn'])
+  })
+
+  it('shows plain facts and nothing nested, which may be a request with all that is in it', () => {
+    const { lines, write } = setUp()
+    write(1, 'x', { broker: 'a:1', retryCount: 2, data: { password: 'pass' }, stack: 'at x' })
+    expect(lines).toEqual(['warn kafkajs: x {"part":"Connection","broker":"a:1","retryCount":2}'])
+  })
+})

@@ -1,0 +1,35 @@
+import { expect, it } from '@jest/globals'
+import { loadKafkajs } from '../../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { internal } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
+
+interface Encoder {
+  readonly buffer: Buffer
+  writeInt32(value: number): Encoder
+  writeBytes(value: Buffer): Encoder
+}
+
+it('what is written behind the end of a buffer is whole, and nothing else is handed on', () => {
+  loadKafkajs()
+  const NewEncoder = internal<new () => Encoder>('protocol/encoder')
+  const encoder = new NewEncoder()
+  const expected: Buffer[] = []
+  for (const length of [1, 500, 3, 100_000, 0, 7]) {
+    const bytes = Buffer.alloc(length, length)
+    encoder.writeInt32(length).writeBytes(bytes)
+    const head = Buffer.alloc(8)
+    head.writeInt32BE(length, 0)
+    head.writeInt32BE(length, 4)
+    expected.push(head, bytes)
+    expect(encoder.buffer.equals(Buffer.concat(expected))).toBe(true)
+  }
+})
+
+it('records, checksums and buffers are made by the patches', () => {
+  loadKafkajs()
+  const names = [
+    'protocol/recordBatch/record/v0/index',
+    'protocol/recordBatch/record/v0/decoder',
+    'protocol/recordBatch/crc32C/index',
+  ]
+  expect(names.map(file => internal<() => unknown>(file).name)).toEqual(['encodeRecord', 'decodeRecord', 'crc32c'])
+})

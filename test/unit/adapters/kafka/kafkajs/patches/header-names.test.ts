@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals'
+import { knownName, slotOf } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-decoder.ts'
+import { firstCarried, toHeaders } from '../../../../../../src/core/delivery/carried.ts'
+import { durationMs, epochMs } from '../../../../../../src/core/units.ts'
+
+const origin = { topic: 't', partition: 0, offset: 0, timestamp: epochMs(0) }
+const carried = { ...firstCarried(origin, 'crm', 'm', epochMs(0), durationMs(1)), firstTrace: '' }
+const names = [...Object.keys(toHeaders(carried)), 'null-value', 'origin-key', 'traceparent', 'tracestate']
+
+const whole = (name: string): readonly [Buffer, number, number] => {
+  const bytes = Buffer.from(`<${name}>`)
+  return [bytes, 1, bytes.length - 1]
+}
+
+it("Hookline's own header names have different slots", () => {
+  const places = names.map(name => slotOf(...whole(name)))
+  expect(new Set(places).size).toBe(names.length)
+})
+
+it('names of one slot are distinguished', () => {
+  const alike = ['abcde', 'aXcXe', 'abcde', 'aYcYe', '', 'é', 'x'.repeat(100)]
+  expect(new Set(alike.slice(0, 4).map(name => slotOf(...whole(name)))).size).toBe(1)
+  expect(alike.map(name => knownName(...whole(name)))).toEqual(alike)
+})

@@ -1,0 +1,44 @@
+import { expect, it } from '@jest/globals'
+import type { Admin } from 'kafkajs'
+import type { KafkaClient } from '../../../../../src/adapters/kafka/kafkajs/client.ts'
+import { createAdmin } from '../../../../../src/adapters/kafka/log/admin.ts'
+
+const protocolError = (type: string): Error =>
+  Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable: true })
+
+/** Brokers that list a topic, and answer the questions after it one after the other. */
+function brokersThatSay(...answers: readonly (Error | 'known')[]) {
+  const left = [...answers]
+  const admin = {
+    connect: async () => undefined,
+    listTopics: async () => ['events'],
+    fetchTopicMetadata: async () => {
+      const answer = left.shift()
+      if (answer !== 'known') throw answer ?? new Error('asked too often')
+      return { topics: [{ name: 'events', partitions: [{ replicas: [1, 2, 3] }] }] }
+    },
+    describeConfigs: async () => ({
+      resources: [{ resourceName: 'events', configEntries: [{ configName: 'retention.ms', configValue: '5' }] }],
+    }),
+  }
+  const kafka: Partial<KafkaClient> = { admin: () => admin as unknown as Admin }
+  return { admin: createAdmin(kafka as KafkaClient), left }
+}
+
+it('describes a new topic that some brokers do not know yet', async () => {
+  const { admin, left } = brokersThatSay(
+    protocolError('UNKNOWN_TOPIC_OR_PARTITION'),
+    protocolError('LEADER_NOT_AVAILABLE'),
+    'known',
+  )
+  expect(await admin.describe(['events'])).toEqual([
+    { name: 'events', partitions: 1, replicationFactor: 3, config: { 'retention.ms': '5' } },
+  ])
+  expect(left).toEqual([])
+})
+
+it('does not retry a refused request', async () => {
+  const { admin, left } = brokersThatSay(protocolError('TOPIC_AUTHORIZATION_FAILED'), 'known')
+  await expect(admin.describe(['events'])).rejects.toMatchObject({ code: 'TOPIC_AUTHORIZATION_FAILED' })
+  expect(left).toEqual(['known'])
+})
