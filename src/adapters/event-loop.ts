@@ -1,20 +1,21 @@
-import { lookEveryMs, OutOfCpu } from '../core/delivery/out-of-cpu.ts'
+import { CpuSaturation } from '../core/flow/cpu-saturation.ts'
+import { flowLimits } from '../core/flow/limits.ts'
 
 export interface EventLoopWatch {
-  /** Until when this process had more to do than it could, in monotonic milliseconds; -Infinity: never since it is watched. */
-  outOfCpuUntil(): number
+  /** Until when this process lacked CPU, in monotonic milliseconds; -Infinity: never since it is watched. */
+  cpuSaturatedUntil(): number
   stop(): void
 }
 
-/** Looks again and again how busy the event loop was. Keeps no process alive. */
+/** Samples how busy the event loop was. Keeps no process alive. */
 export function watchEventLoop(): EventLoopWatch {
-  const outOfCpu = new OutOfCpu(performance.now())
+  const cpu = new CpuSaturation(performance.now())
   let before = performance.eventLoopUtilization()
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization()
-    outOfCpu.look(performance.now(), performance.eventLoopUtilization(now, before).utilization)
+    cpu.sample(performance.now(), performance.eventLoopUtilization(now, before).utilization)
     before = now
-  }, lookEveryMs)
+  }, flowLimits.cpuSaturation.sampleEveryMs)
   timer.unref()
-  return { outOfCpuUntil: () => outOfCpu.until(performance.now()), stop: () => clearInterval(timer) }
+  return { cpuSaturatedUntil: () => cpu.until(performance.now()), stop: () => clearInterval(timer) }
 }

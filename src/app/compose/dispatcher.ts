@@ -3,21 +3,19 @@ import { watchEventLoop } from '../../adapters/event-loop.ts'
 import { smallFetch } from '../../adapters/kafka/group/deliver-batch.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import { createChosenTransport } from '../../adapters/webhook/choose.ts'
+import { flowLimits } from '../../core/flow/limits.ts'
 import type { LogProducer } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
-import { createDispatcherService } from '../../services/dispatcher/service.ts'
+import { createDispatcherService } from '../../services/dispatcher/dispatcher.ts'
 import type { Foundation, RunningPart } from './foundation.ts'
 import { createGroupConsumer } from './group-consumer.ts'
 
-const maxWait = durationMs(500)
-/** For events only: one that was held up is late already. Partitions of retries are paused most of the time, until what has waited for seconds is due. */
-const maxWaitWhilePaused = durationMs(100)
+const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
 const onLoss = 'records gone before they were read: retention is too short, or the log was cut'
 
 /** Events to webhooks. Resolves when both groups have been joined. */
 export async function startDispatcher(foundation: Foundation): Promise<RunningPart> {
-  const { settings, live, lifecycle, metrics, clock, topics } = foundation
+  const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, marks, tracer } = foundation
   const transport = await createChosenTransport(settings.delivery.transport, {
     network: () => live().network,
     timeout: settings.delivery.timeout,
@@ -31,7 +29,13 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
   // Every series exists from the start: Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
   // The time is needed before the first record is read.
-  const brokerTime = createBrokerTime({ ...foundation, topic: topics.deadLetter, learnedAt: systemTime.learnedAt })
+  const brokerTime = createBrokerTime({
+    producer,
+    topic: topics.deadLetter,
+    clock,
+    learnedAt: systemTime.learnedAt,
+    logger,
+  })
   await lifecycle.start({
     name: 'broker time',
     start: () => brokerTime.ask().then(brokerTime.start),
@@ -39,17 +43,33 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
   })
   const attemptProducer = await startAttemptProducer(foundation)
   const dispatcher = createDispatcherService({
-    ...{ ...foundation, attemptProducer },
     live: createGroupConsumer(foundation, {
-      ...{ group: 'dispatcher', groupId: topics.dispatcherGroup, topics: [topics.events] },
-      ...{ maxWait, maxWaitWhilePaused, onLoss },
+      group: 'dispatcher',
+      groupId: topics.dispatcherGroup,
+      topics: [topics.events],
+      maxWait,
+      maxWaitWhilePaused,
+      onLoss,
     }),
     retries: createGroupConsumer(foundation, {
-      ...{ group: 'retries', groupId: topics.retriesGroup, topics: tiers },
-      ...{ maxWait, onLoss, fetch: smallFetch },
+      group: 'retries',
+      groupId: topics.retriesGroup,
+      topics: tiers,
+      maxWait,
+      onLoss,
+      fetch: smallFetch,
     }),
+    producer,
+    codec,
+    marks,
     transport,
-    outOfCpuUntil: eventLoop.outOfCpuUntil,
+    attemptProducer,
+    tracer,
+    clock,
+    cpuSaturatedUntil: eventLoop.cpuSaturatedUntil,
+    metrics,
+    logger,
+    topics,
     encodeInput: foundation.inputCodec.encode,
     delivery: settings.delivery,
     routing: () => live().routing,
@@ -62,9 +82,9 @@ export async function startDispatcher(foundation: Foundation): Promise<RunningPa
 
 /** Not the one of the deliveries: a request that a broker holds up would hold up all that go over the same connection. */
 async function startAttemptProducer(foundation: Foundation): Promise<LogProducer | undefined> {
-  const { settings, lifecycle } = foundation
+  const { settings, lifecycle, kafka, clock, logger } = foundation
   if (!settings.delivery.attemptsTopic) return undefined
-  const producer = createProducer(foundation)
+  const producer = createProducer({ kafka, clock, logger })
   await lifecycle.start({ name: 'attempt producer', stop: () => producer.stop() })
   return producer
 }

@@ -1,3 +1,4 @@
+import { flowLimits } from '../flow/limits.ts'
 import type { Webhook } from '../settings.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../units.ts'
 import type { Carried } from './carried.ts'
@@ -11,6 +12,8 @@ import {
   type RefusedOutcome,
 } from './outcome.ts'
 import { deferralTier, parseRetryAfter, type RetryPolicy, tierFor } from './schedule.ts'
+
+const { maxWaitInMemory, unconfigured: unconfiguredWait, maxUnrouted } = flowLimits.deferral
 
 export interface CallOutcome {
   readonly webhook: Webhook
@@ -85,9 +88,6 @@ export function decide(attempt: Attempt, carried: Carried, policy: RetryPolicy, 
   }
 }
 
-/** A released record whose `notBefore` is no further off than this waits in memory; else it is parked again. */
-const longestHold = durationMs(10_000)
-
 /** Whether a delivery that has come up is due. Asked before every attempt, the first one too. */
 export function beforeAttempt(
   carried: Carried,
@@ -100,7 +100,7 @@ export function beforeAttempt(
   }
   // What was never called is due as soon as it is read: to wait for a clock that was set back a little would change its user's order.
   const ahead = carried.attempt === 0 && carried.outcomes === '' ? 0 : carried.notBefore - now
-  if (ahead > longestHold) return defer(carried, 'not_before', policy, now)
+  if (ahead > maxWaitInMemory) return defer(carried, 'not_before', policy, now)
   if (paused) return defer(carried, 'paused', policy, now)
   return ahead > 0 ? { kind: 'wait', until: carried.notBefore } : { kind: 'attempt' }
 }
@@ -128,27 +128,21 @@ export function defer(
   return { kind: 'deferred', tier, cause, carried: { ...carried, deferrals, reason: cause } }
 }
 
-/** Configurations reach processes up to a minute apart. */
-const unconfiguredHold = durationMs(60_000)
-
 /** A waiting delivery whose destination is not configured, or not yet in this process: it waits once more before it is a dead letter. */
 export function unconfigured(carried: Carried, policy: RetryPolicy, now: EpochMs): Decision {
   if (carried.reason === 'unconfigured' || isWindowOver(carried, now)) return giveUp(carried, 'unknown_destination')
   const cause = 'unconfigured'
   return {
     kind: 'deferred',
-    tier: tierFor(unconfiguredHold, policy.tiers),
+    tier: tierFor(unconfiguredWait, policy.tiers),
     cause,
     carried: { ...carried, reason: cause },
   }
 }
 
-/** 10 s, 30 s and a minute. */
-const unroutedDeferrals = 3
-
 /** An event whose source, or the destination that it names, is not configured, or not yet: undefined when it has waited long enough. */
 export function unrouted(carried: Carried, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
-  if (carried.deferrals >= unroutedDeferrals) return undefined
+  if (carried.deferrals >= maxUnrouted) return undefined
   const deferred = defer(carried, 'unconfigured', policy, now)
   return deferred.kind === 'deferred' ? deferred : undefined
 }
@@ -185,7 +179,7 @@ function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
 /** At most 5 are configured at a time; live edits could add more, the headers have room for these. */
 const mostRemembered = 10
 
-/** Puts the outcomes of these calls in the places of those not refused before; what was left out keeps its last one. */
+/** Puts the outcomes of these calls in the permits of those not refused before; what was left out keeps its last one. */
 function remember(carried: Carried, calls: readonly CallOutcome[]): Pick<Carried, 'outcomes' | 'refusedWebhooks'> {
   const [only] = calls
   // Most destinations have one webhook, whose last outcome is all that there is to remember.

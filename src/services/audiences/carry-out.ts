@@ -13,7 +13,7 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
-import type { Shard } from '../partitions/shard.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Emissions } from './emissions.ts'
 import type { Gate } from './gate.ts'
 import type { InputTrace } from './input-trace.ts'
@@ -41,29 +41,34 @@ type MembershipChange = Extract<Change, { kind: 'membership' }>
 export type CarryOut = (
   first: IteratorResult<Change>,
   others: Iterator<Change>,
-  shard: Shard,
+  processor: PartitionProcessor,
   trace: InputTrace | undefined,
 ) => Promise<boolean>
 
 export function createCarryOut({ writes, emissions, gate, events, memberships, topics, metrics }: Deps): CarryOut {
-  const recordOf = (shard: Shard, key: string, value: MembershipRecord | number): OutgoingRecord => ({
+  const recordOf = (processor: PartitionProcessor, key: string, value: MembershipRecord | number): OutgoingRecord => ({
     key: Buffer.from(key),
     // A tombstone has its position in a header.
     ...(typeof value === 'number'
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
     // Not by the key: with the inputs of the same users.
-    partition: shard.partition,
+    partition: processor.partition,
   })
 
-  async function emit(key: MemberKey, identify: Event, shard: Shard, trace?: InputTrace): Promise<boolean> {
+  async function emit(
+    key: MemberKey,
+    identify: Event,
+    processor: PartitionProcessor,
+    trace?: InputTrace,
+  ): Promise<boolean> {
     const span = trace?.emit(key.destination)
     const record = {
       key: Buffer.from(key.userId),
       value: events.encode(identify),
       headers: traceHeaders(span?.context),
     }
-    const isWritten = await writes.append(topics.events, record, shard)
+    const isWritten = await writes.append(topics.events, record, processor)
     span?.end({}, isWritten ? undefined : 'partition_lost')
     if (isWritten) metrics.audienceEmitted.inc({ destination: key.destination })
     return isWritten
@@ -71,50 +76,54 @@ export function createCarryOut({ writes, emissions, gate, events, memberships, t
 
   async function change(
     { key, identify, state, position }: MembershipChange,
-    shard: Shard,
+    processor: PartitionProcessor,
     trace?: InputTrace,
   ): Promise<boolean> {
-    if (identify !== undefined && !(await emit(key, identify, shard, trace))) return false
-    const record = recordOf(shard, membershipKey(key), state === undefined ? position : toMembershipRecord(state))
-    return writes.append(topics.memberships, record, shard)
+    if (identify !== undefined && !(await emit(key, identify, processor, trace))) return false
+    const record = recordOf(processor, membershipKey(key), state === undefined ? position : toMembershipRecord(state))
+    return writes.append(topics.memberships, record, processor)
   }
 
-  return async (first, others, shard, trace) => {
-    const changes = new UnderWay(shard)
+  return async (first, others, processor, trace) => {
+    const changes = new UnderWay(processor)
     for (let next = first; !next.done; next = others.next()) {
       const { value } = next
       if (value.kind === 'ignored') continue
-      if (value.kind === 'membership' && value.identify !== undefined) await emissions.turn(shard)
+      if (value.kind === 'membership' && value.identify !== undefined) await emissions.turn(processor)
       await changes.atMost(value.kind === 'mark' ? 0 : mostUnderWay - 1)
-      if (!(await gate.toStart(shard))) return false
-      if (value.kind === 'membership') changes.start(change(value, shard, trace))
+      if (!(await gate.toStart(processor))) return false
+      if (value.kind === 'membership') changes.start(change(value, processor, trace))
       else
         changes.start(
-          writes.append(topics.memberships, recordOf(shard, markKey(value.audience), toMarkRecord(value.mark)), shard),
+          writes.append(
+            topics.memberships,
+            recordOf(processor, markKey(value.audience), toMarkRecord(value.mark)),
+            processor,
+          ),
         )
       if (value.kind === 'mark') await changes.atMost(0)
     }
     await changes.atMost(0)
-    return !shard.revoked
+    return !processor.revoked
   }
 }
 
 /** The changes of one input that are being written. */
 class UnderWay {
-  readonly #shard: Shard
+  readonly #processor: PartitionProcessor
   #count = 0
   #onEnd = (): void => undefined
 
-  constructor(shard: Shard) {
-    this.#shard = shard
+  constructor(processor: PartitionProcessor) {
+    this.#processor = processor
   }
 
   start(writing: Promise<unknown>): void {
     this.#count++
-    this.#shard.started()
+    this.#processor.started()
     void writing.then(() => {
       this.#count--
-      this.#shard.ended()
+      this.#processor.ended()
       this.#onEnd()
     })
   }

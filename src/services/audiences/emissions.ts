@@ -2,24 +2,24 @@ import { EmissionPace } from '../../core/audience/emission-pace.ts'
 import { Fifo } from '../../core/fifo.ts'
 import type { Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
-import type { Shard } from '../partitions/shard.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /** Lets identify messages go out at the rate that is configured now, all partitions together, first come first served. */
 export interface Emissions {
   /** Resolves when the turn has come, or when the partition is not ours any more. */
-  turn(shard: Shard): Promise<void>
+  turn(processor: PartitionProcessor): Promise<void>
   /** How many wait. */
   waiting(): number
 }
 
 export function createEmissions(clock: Clock, perSecond: () => number): Emissions {
   const pace = new EmissionPace()
-  const queue = new Fifo<{ readonly shard: Shard; readonly go: () => void }>()
+  const queue = new Fifo<{ readonly processor: PartitionProcessor; readonly go: () => void }>()
   let isTimed = false
 
   function serve(): void {
     for (let first = queue.peek(); first !== undefined; first = queue.peek()) {
-      const wait = first.shard.revoked ? 0 : pace.take(clock.monotonic(), perSecond())
+      const wait = first.processor.revoked ? 0 : pace.take(clock.monotonic(), perSecond())
       if (wait > 0) return serveAfter(wait)
       queue.shift()
       first.go()
@@ -35,9 +35,9 @@ export function createEmissions(clock: Clock, perSecond: () => number): Emission
   }
 
   return {
-    turn: shard =>
+    turn: processor =>
       new Promise(go => {
-        queue.push({ shard, go })
+        queue.push({ processor, go })
         if (!isTimed) serve()
       }),
     waiting: () => queue.length,

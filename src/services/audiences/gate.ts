@@ -1,5 +1,5 @@
 import type { LogConsumer } from '../../core/ports.ts'
-import type { Shard } from '../partitions/shard.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /** Holds back what may not be done now: while the group has not confirmed us, a partition is being given up, or the service ends. */
 export class Gate {
@@ -23,24 +23,24 @@ export class Gate {
     resolve()
   }
 
-  mayStart(shard: Shard): boolean {
-    return !this.#isClosed && !shard.revoked && shard.mayStart
+  mayStart(processor: PartitionProcessor): boolean {
+    return !this.#isClosed && !processor.revoked && processor.mayStart
   }
 
   /** Resolves when something of the partition may be started. False: it is not ours any more. */
-  async toStart(shard: Shard): Promise<boolean> {
-    while (!shard.revoked && !this.mayStart(shard)) await this.#release.promise
-    return !shard.revoked
+  async toStart(processor: PartitionProcessor): Promise<boolean> {
+    while (!processor.revoked && !this.mayStart(processor)) await this.#release.promise
+    return !processor.revoked
   }
 
   /** Whether something of the partition may be written that belongs to what was started before. */
-  mayWrite(shard: Shard): boolean {
-    return !shard.revoked && this.#consumer.isConfirmed()
+  mayWrite(processor: PartitionProcessor): boolean {
+    return !processor.revoked && this.#consumer.isConfirmed()
   }
 
   /** Resolves when something of the partition may be written. False: it is not ours any more. */
-  async toWrite(shard: Shard): Promise<boolean> {
-    while (!shard.revoked && !this.mayWrite(shard)) await this.#release.promise
-    return !shard.revoked
+  async toWrite(processor: PartitionProcessor): Promise<boolean> {
+    while (!processor.revoked && !this.mayWrite(processor)) await this.#release.promise
+    return !processor.revoked
   }
 }

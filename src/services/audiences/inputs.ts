@@ -9,8 +9,8 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
-import type { Shard } from '../partitions/shard.ts'
 import type { CarryOut } from './carry-out.ts'
 import type { Gate } from './gate.ts'
 import { type InputTrace, traceInput } from './input-trace.ts'
@@ -32,14 +32,14 @@ interface Deps {
 
 /** A partition that is ours, with its memberships as they are now. */
 export interface Held {
-  readonly shard: Shard
+  readonly processor: PartitionProcessor
   readonly state: AudiencePartition
   readonly order: InputOrder<OpenInput | FoundRecord>
   readonly tail: LogTail
 }
 
-export const heldWith = (shard: Shard, { state, next }: RestoredPartition): Held => ({
-  ...{ shard, state },
+export const heldWith = (processor: PartitionProcessor, { state, next }: RestoredPartition): Held => ({
+  ...{ processor, state },
   order: new InputOrder(),
   tail: new LogTail(next),
 })
@@ -83,7 +83,7 @@ class OpenInput implements Queued {
 
 interface Undecoded {
   readonly record: LogRecord
-  readonly shard: Shard
+  readonly processor: PartitionProcessor
   readonly held: Held
 }
 
@@ -98,7 +98,7 @@ export class Inputs {
       ...deps,
       decode: ({ record, held }) => this.take(record, held),
       unknown: ({ record, held }) => this.#refuse(record, held, 'its schema is not known'),
-      pump: () => undefined,
+      dispatch: () => undefined,
     })
   }
 
@@ -111,7 +111,7 @@ export class Inputs {
         held.order.add(new OpenInput(record, decoded.value, held.state))
         return this.goOn(held)
       case 'schema_needed':
-        return this.#waitForSchema({ record, shard: held.shard, held }, decoded.schemaId)
+        return this.#waitForSchema({ record, processor: held.processor, held }, decoded.schemaId)
       case 'undecodable':
         return this.#refuse(record, held, decoded.detail)
     }
@@ -126,7 +126,7 @@ export class Inputs {
   /** Takes whatever may be taken now. */
   goOn(held: Held): void {
     const { gate } = this.#deps
-    while (gate.mayStart(held.shard)) {
+    while (gate.mayStart(held.processor)) {
       const open = held.order.next()
       if (open === undefined) return
       if (open instanceof FoundRecord) this.#replace(open, held)
@@ -135,9 +135,9 @@ export class Inputs {
   }
 
   #replace(found: FoundRecord, held: Held): void {
-    const { state, shard, order } = held
+    const { state, processor, order } = held
     const { record } = found
-    const isStale = found.isStale || state.records.adopt(record, at => shard.tracker.isDone(at)) === 'stale'
+    const isStale = found.isStale || state.records.adopt(record, at => processor.tracker.isDone(at)) === 'stale'
     const change = isStale ? state.records.replacementOf(record) : undefined
     if (change === undefined) return order.done(found)
     const { carryOut, metrics } = this.#deps
@@ -146,7 +146,7 @@ export class Inputs {
       metrics.audienceStaleStates.inc({})
       order.done(found)
     }
-    void this.#carryOut(carryOut({ value: change }, [].values(), shard, undefined), done, held)
+    void this.#carryOut(carryOut({ value: change }, [].values(), processor, undefined), done, held)
   }
 
   #begin(open: OpenInput, held: Held): void {
@@ -163,7 +163,7 @@ export class Inputs {
       trace?.end(isWritten ? 'changed' : 'partition_lost')
       if (isWritten) this.#done(open, held, reason ?? 'changed')
     }
-    void this.#carryOut(carryOut(toWrite, changes, held.shard, trace), done, held)
+    void this.#carryOut(carryOut(toWrite, changes, held.processor, trace), done, held)
   }
 
   /** What the dispatcher reports says only how something ended that is traced already. */
@@ -179,11 +179,11 @@ export class Inputs {
     if (isWritten) this.goOn(held)
   }
 
-  #done(open: OpenInput, { order, shard }: Held, result: 'changed' | 'unchanged' | IgnoredReason): void {
+  #done(open: OpenInput, { order, processor }: Held, result: 'changed' | 'unchanged' | IgnoredReason): void {
     this.#deps.metrics.audienceInputs.inc({ kind: open.input.kind, result })
     this.#tellStale(open, result)
     order.done(open)
-    shard.done(open.record)
+    processor.done(open.record)
   }
 
   /** Whoever sent the list was told that it is taken: only here shows that it came too late. */
@@ -196,15 +196,15 @@ export class Inputs {
   }
 
   /** What cannot be read holds nothing up, and is kept for whoever looks for it. */
-  #refuse(record: LogRecord, { shard }: Held, detail: string): void {
+  #refuse(record: LogRecord, { processor }: Held, detail: string): void {
     const { writes, metrics, logger } = this.#deps
     const { topic, partition, offset } = record
     logger.warn({ topic, partition, offset, detail }, 'audience input cannot be decoded')
-    void writes.deadLetter(record, { reason: 'undecodable' }, shard).then(written => {
+    void writes.deadLetter(record, { reason: 'undecodable' }, processor).then(written => {
       if (!written) return
       metrics.audienceInputs.inc({ kind: '-', result: 'undecodable' })
       metrics.deadLetters.inc({ destination: '-', reason: 'undecodable' })
-      shard.done(record)
+      processor.done(record)
     })
   }
 }

@@ -68,25 +68,25 @@ export function createReadTail({ log, clock, logger, onFound }: Deps): ReadTail 
   const reading = new WeakSet<Held>()
 
   async function readFrom(from: number, held: Held): Promise<void> {
-    const { shard, tail } = held
+    const { processor, tail } = held
     const last = new Map<string, ReadRecord>()
     try {
-      const { next } = await log.read(shard.partition, from, record => last.set(record.key, record))
+      const { next } = await log.read(processor.partition, from, record => last.set(record.key, record))
       tail.readTo(next)
     } catch (error) {
       tail.notRead(from)
-      const fields = { topic: log.topic, partition: shard.partition, from, error: (error as Error).message }
+      const fields = { topic: log.topic, partition: processor.partition, from, error: (error as Error).message }
       logger.warn({ ...fields, retryInMs: retryAfter }, 'records of others in the memberships log cannot be read yet')
       return pause(clock, retryAfter)
     }
-    if (!shard.revoked) onFound(last.values(), held)
+    if (!processor.revoked) onFound(last.values(), held)
   }
 
   return async held => {
     if (reading.has(held)) return
     reading.add(held)
     for (let from = held.tail.takeUnread(); from !== undefined; from = held.tail.takeUnread()) {
-      if (held.shard.revoked) break
+      if (held.processor.revoked) break
       await readFrom(from, held)
     }
     reading.delete(held)
@@ -108,7 +108,7 @@ export function createLogCheck({
     firstAfter: checkEvery,
     async turn() {
       for (const each of [...held()]) {
-        const end = await log.endOf(each.shard.partition).catch(() => 0)
+        const end = await log.endOf(each.processor.partition).catch(() => 0)
         each.tail.reaches(end)
         await readTail(each)
       }

@@ -2,7 +2,7 @@ import { AudiencePartition } from '../../core/audience/partition.ts'
 import { changeExpiry } from '../../core/audience/standing.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 import type { Chore } from '../chore.ts'
-import type { Shard } from '../partitions/shard.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createCarryOut } from './carry-out.ts'
 import { createEmissions, type Emissions } from './emissions.ts'
 import type { Gate } from './gate.ts'
@@ -15,24 +15,24 @@ import { createWrites, type Writes } from './writes.ts'
 
 /** The partitions that are restored, and what works on them. */
 export interface OwnedPartitions {
-  readonly held: ReadonlyMap<Shard, Held> & Pick<Map<Shard, Held>, 'delete'>
+  readonly held: ReadonlyMap<PartitionProcessor, Held> & Pick<Map<PartitionProcessor, Held>, 'delete'>
   readonly inputs: Inputs
   readonly writes: Writes
   readonly emissions: Emissions
   /** Looks for records that others wrote to the memberships log. */
   readonly logCheck: Chore
   /** Holds a partition until its memberships are restored. */
-  restoreInto(shard: Shard): Promise<void>
+  restoreInto(processor: PartitionProcessor): Promise<void>
 }
 
 export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gate }): OwnedPartitions {
   const { clock, topics, codecs, directory, stops, gate } = deps
-  const held = new Map<Shard, Held>()
+  const held = new Map<PartitionProcessor, Held>()
 
   function onStored(topic: string, { partition }: OutgoingRecord, offset: number): void {
     if (topic !== topics.memberships) return
     for (const each of held.values()) {
-      if (each.shard.partition !== partition) continue
+      if (each.processor.partition !== partition) continue
       each.tail.acknowledged(offset)
       if (each.tail.hasUnread) void readTail(each)
     }
@@ -55,14 +55,14 @@ export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gat
   return {
     ...{ held, inputs, writes, emissions },
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
-    async restoreInto(shard) {
-      shard.hold('restore')
-      const restored = await restore(shard)
-      if (restored === undefined || shard.revoked) return
-      const now = heldWith(shard, restored)
-      held.set(shard, now)
+    async restoreInto(processor) {
+      processor.pause('restore')
+      const restored = await restore(processor)
+      if (restored === undefined || processor.revoked) return
+      const now = heldWith(processor, restored)
+      held.set(processor, now)
       inputs.takeFound(restored.stale, now, true)
-      shard.unhold('restore')
+      processor.resume('restore')
     },
   }
 }

@@ -4,7 +4,7 @@ import type { Metrics } from '../../core/metrics.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock, Logger, PartitionReader } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
-import type { Shard } from '../partitions/shard.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { MembershipsLog } from './memberships-log.ts'
 
 /** Between two tries while Kafka or the registry cannot be reached. */
@@ -31,17 +31,17 @@ export interface RestoredPartition {
 }
 
 /** Reads the memberships of one input partition, all there are. Resolves with undefined when that is not ours any more. */
-export type Restore = (shard: Shard) => Promise<RestoredPartition | undefined>
+export type Restore = (processor: PartitionProcessor) => Promise<RestoredPartition | undefined>
 
 export function createRestore({ reader, log, newPartition, clock, metrics, logger }: Deps): Restore {
   const places = new Places(mostAtOnce)
 
-  async function read(shard: Shard): Promise<RestoredPartition> {
-    const { partition } = shard
+  async function read(processor: PartitionProcessor): Promise<RestoredPartition> {
+    const { partition } = processor
     const startedAt = clock.monotonic()
-    const state = newPartition(await reader.endOf(shard))
+    const state = newPartition(await reader.endOf(processor))
     const { next, records } = await log.read(partition, 0, (record, offset) => {
-      if (shard.revoked) throw new Error('not ours any more')
+      if (processor.revoked) throw new Error('not ours any more')
       if (state.records.restore(record) === 'unreadable') log.tellUnreadable(partition, offset)
     })
     const stale = state.records.restored()
@@ -51,14 +51,14 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     return { state, next, stale }
   }
 
-  return async shard => {
-    while (!shard.revoked) {
+  return async processor => {
+    while (!processor.revoked) {
       await places.take()
       try {
-        return await read(shard)
+        return await read(processor)
       } catch (error) {
-        if (shard.revoked) break
-        const { partition } = shard
+        if (processor.revoked) break
+        const { partition } = processor
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
         logger.warn(fields, 'memberships cannot be read; their inputs wait')
       } finally {

@@ -72,20 +72,24 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     clock,
     maxInFlight: 0,
     dueAt: undefined,
-    onAssigned: shard => void restoreInto(shard),
-    // Held back until it is restored.
-    onRecord: (record, shard) => inputs.take(record, held.get(shard) as Held),
-    onTakenUp: () => undefined,
-    onRevoked: shard => void held.delete(shard),
-    onRelease: () => {
-      gate.release()
-      for (const each of held.values()) inputs.goOn(each)
+    admission: {
+      prefetchesDeeper: () => true,
+      assigned: processor => void restoreInto(processor),
+      // The partition is paused until it is restored.
+      admit: (record, processor) => inputs.take(record, held.get(processor) as Held),
+      admitted: () => undefined,
+      revoked: processor => void held.delete(processor),
+      handOver: () => undefined,
+      released: () => {
+        gate.release()
+        for (const each of held.values()) inputs.goOn(each)
+      },
     },
   })
 
   /** True: in time. */
   async function drained(): Promise<boolean> {
-    const idle = Promise.all([...held.keys()].map(shard => shard.idle())).then(() => true)
+    const idle = Promise.all([...held.keys()].map(processor => processor.idle())).then(() => true)
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const cancel = clock.after(drainLimit, () => resolve(false))
     return Promise.race([idle, promise]).finally(cancel)
@@ -110,13 +114,13 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
         phase,
         silenceMs: consumer.silence(),
         inactivityMs: consumer.inactivity(),
-        partitions: [...partitions.shards()].length,
+        partitions: [...partitions.processors()].length,
         restored: held.size,
         unwritableTopics: writes.unwritableTopics(),
       }),
     refreshGauges: () => {
       showGroup(metrics, 'audiences', { partitions, consumer })
-      showAudiences(metrics, { held: [...held.values()], shards: [...partitions.shards()], emissions })
+      showAudiences(metrics, { held: [...held.values()], processors: [...partitions.processors()], emissions })
     },
   }
 }

@@ -2,10 +2,10 @@ import type { LogRecord, OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { type AppendDeps, createAppends } from '../partitions/appends.ts'
 import { createDeadLetters, type WhyDeadLettered } from '../partitions/dead-letters.ts'
-import type { Shard } from '../partitions/shard.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Gate } from './gate.ts'
 
-interface Deps extends AppendDeps {
+interface Deps extends Omit<AppendDeps, 'permit'> {
   readonly gate: Gate
   /** A record is in the log. */
   readonly onStored: (topic: string, record: OutgoingRecord, offset: number) => void
@@ -17,9 +17,9 @@ export interface Writes {
    * Tries until all replicas have the record. Resolves with false when the partition that it is written for is not ours any more:
    * then its next owner writes it.
    */
-  append(topic: string, record: OutgoingRecord, shard: Shard): Promise<boolean>
+  append(topic: string, record: OutgoingRecord, processor: PartitionProcessor): Promise<boolean>
   /** As `append`, whatever its size. */
-  deadLetter(record: LogRecord, why: WhyDeadLettered, shard: Shard): Promise<boolean>
+  deadLetter(record: LogRecord, why: WhyDeadLettered, processor: PartitionProcessor): Promise<boolean>
   /** Topics that did not take the last record written to them. */
   unwritableTopics(): readonly string[]
 }
@@ -38,8 +38,8 @@ export function createWrites({ gate, onStored, producer, ...deps }: Deps): Write
   const { append, unwritableTopics } = createAppends({ ...deps, producer: observed, permit: gate })
   const writeDeadLetter = createDeadLetters({ ...deps, append })
   return {
-    append: (topic, record, shard) => new Promise(resolve => append(topic, record, shard, resolve)),
-    deadLetter: (record, why, shard) => new Promise(resolve => writeDeadLetter(record, why, shard, resolve)),
+    append: (topic, record, processor) => new Promise(resolve => append(topic, record, processor, resolve)),
+    deadLetter: (record, why, processor) => new Promise(resolve => writeDeadLetter(record, why, processor, resolve)),
     unwritableTopics,
   }
 }

@@ -3,8 +3,8 @@ import type { Attempt, Decision } from '../../core/delivery/decide.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { RecordAttempt } from './attempt-records.ts'
+import { coalesce } from './coalesce.ts'
 import type { Delivery } from './delivery.ts'
-import { createFollowUp } from './follow-up.ts'
 
 /** Of the attempts that delivered, one in so many is logged at info, the others at debug. */
 const logOneIn = 1_000
@@ -12,7 +12,8 @@ const logOneIn = 1_000
 interface Deps {
   readonly clock: Clock
   readonly logger: Logger
-  readonly recordAttempt?: RecordAttempt | undefined
+  /** Undefined: attempts are not recorded. */
+  readonly recordAttempt: RecordAttempt | undefined
 }
 
 /** Writes the one wide line of an attempt: whoever asks what happened to a message finds it here. */
@@ -30,7 +31,7 @@ interface Waiting {
  */
 export function createAttemptLog({ clock, logger, recordAttempt }: Deps): LogAttempt {
   let delivered = 0
-  const writeSoon = createFollowUp<Waiting>(clock, waiting => waiting.forEach(write))
+  const writeSoon = coalesce<Waiting>(clock, waiting => waiting.forEach(write))
 
   function write({ ended, endedAt, isInfo }: Waiting): void {
     const facts = attemptFacts(ended, endedAt)

@@ -21,9 +21,9 @@ export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
   const { record } = of
   const written = traceContextIn(record.headers)
   const { origin } = carried
-  const isParked =
+  const isFromRetryTopic =
     origin.offset !== record.offset || origin.partition !== record.partition || origin.topic !== record.topic
-  const isLater = isParked || firstStood(record) !== record
+  const isLater = isFromRetryTopic || firstStood(record) !== record
   const first = traceContextIn({ traceparent: carried.firstTrace })
   const span = tracer.start({
     name: `deliver ${carried.destination}`,

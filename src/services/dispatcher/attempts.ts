@@ -1,7 +1,7 @@
 import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
 import { classify, type Outcome } from '../../core/delivery/outcome.ts'
-import type { Places } from '../../core/delivery/places.ts'
 import type { CallMaker } from '../../core/delivery/request.ts'
+import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { Webhook } from '../../core/settings.ts'
@@ -9,18 +9,19 @@ import { keptTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
 import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
-import type { Delivery, DestinationLane } from './delivery.ts'
-import type { Callee } from './lane-route.ts'
+import type { Delivery, DestinationState } from './delivery.ts'
+import type { Callee } from './destination-route.ts'
 
 interface Deps {
   readonly transport: WebhookTransport
-  readonly places: Places
+  readonly limiter: ConcurrencyLimiter
   readonly clock: Pick<Clock, 'monotonic'>
   readonly metrics: Metrics
   readonly logger: Logger
-  /** A call of the lane has ended and its place is free. */
-  readonly onCallEnd: (lane: DestinationLane) => void
-  readonly tracer?: Tracer | undefined
+  /** A call of the queue has ended and its place is free. */
+  readonly onCallEnd: (target: DestinationState) => void
+  /** Undefined: attempts are not traced. */
+  readonly tracer: Tracer | undefined
 }
 
 /** An attempt as it begins. */
@@ -52,24 +53,24 @@ export type OnAttemptEnd = (begun: BegunAttempt, attempt: Attempt) => void
 export type MakeAttempt = (begun: BegunAttempt, onEnd: OnAttemptEnd) => void
 
 export function createAttempts(deps: Deps): MakeAttempt {
-  return (begun, onEnd) => new AttemptUnderWay(deps, begun, onEnd).start()
+  return (begun, onEnd) => new AttemptInProgress(deps, begun, onEnd).start()
 }
 
 /** An object, and not what closures share: with thousands of calls under way whatever each one holds costs the garbage collector its time. */
-class AttemptUnderWay {
+class AttemptInProgress {
   readonly #deps: Deps
   readonly #begun: BegunAttempt
   readonly #onEnd: OnAttemptEnd
   /** By the place of the webhook; made when the first call has ended. */
   #outcomes: (CallOutcome | undefined)[] | undefined
-  #underWay: number
+  #inProgress: number
   #hasEnded = false
 
   constructor(deps: Deps, begun: BegunAttempt, onEnd: OnAttemptEnd) {
     this.#deps = deps
     this.#begun = begun
     this.#onEnd = onEnd
-    this.#underWay = begun.webhooks.length
+    this.#inProgress = begun.webhooks.length
   }
 
   start(): void {
@@ -81,31 +82,31 @@ class AttemptUnderWay {
   }
 
   #call(index: number, call: WebhookCall): void {
-    const { transport, places, tracer } = this.#deps
+    const { transport, limiter, tracer } = this.#deps
     const { delivery, webhooks, trace } = this.#begun
     const webhook = webhooks[index] as Callee
-    places.take(delivery.lane, webhook.room)
+    limiter.acquire(delivery.target, webhook.permits)
     const span = tracer && trace && traceCall(tracer, trace.context, webhook)
-    transport.post(span === undefined ? call : tellTrace(call, webhook, span), result =>
+    transport.post(span === undefined ? call : withTraceHeaders(call, webhook, span), result =>
       this.#ended(index, result, span),
     )
   }
 
   #ended(index: number, result: CallResult, span: Span | undefined): void {
-    const { places, clock, metrics, onCallEnd } = this.#deps
+    const { limiter, clock, metrics, onCallEnd } = this.#deps
     const { delivery, webhooks, startedAt, trace } = this.#begun
     const webhook = webhooks[index] as Callee
     const endedAt = clock.monotonic()
     const tookMs = endedAt - startedAt
-    places.ended(delivery.lane, webhook.room, tookMs, endedAt)
+    limiter.ended(delivery.target, webhook.permits, tookMs, endedAt)
     metrics.webhookCallSeconds.observe(noLabels, tookMs / 1000, trace && keptTraceIdOf(trace.context))
-    const outcome = noteOutcome(this.#deps, delivery.lane, webhook, result)
+    const outcome = noteOutcome(this.#deps, delivery.target, webhook, result)
     this.#outcomes ??= []
     this.#outcomes[index] = outcome
     if (span !== undefined) endCall(span, result, outcome)
-    this.#underWay--
-    if (!this.#hasEnded && (outcome.outcome === 'delivered' || this.#underWay === 0)) this.#end()
-    onCallEnd(delivery.lane)
+    this.#inProgress--
+    if (!this.#hasEnded && (outcome.outcome === 'delivered' || this.#inProgress === 0)) this.#end()
+    onCallEnd(delivery.target)
   }
 
   #end(): void {
@@ -116,7 +117,7 @@ class AttemptUnderWay {
   }
 }
 
-function noteOutcome(deps: Deps, { destination }: DestinationLane, webhook: Callee, result: CallResult): CallOutcome {
+function noteOutcome(deps: Deps, { destination }: DestinationState, webhook: Callee, result: CallResult): CallOutcome {
   const outcome = classify(result)
   if (outcome === 'delivered') {
     webhook.delivered ??= deps.metrics.webhookCalls.of({ destination, webhook: webhook.label, outcome })
@@ -124,12 +125,12 @@ function noteOutcome(deps: Deps, { destination }: DestinationLane, webhook: Call
   } else {
     const labels = { destination, webhook: webhook.label, outcome }
     deps.metrics.webhookCalls.inc(labels)
-    tellWhatNeedsAHand(deps, labels, result)
+    reportActionableFailure(deps, labels, result)
   }
   return { webhook, outcome, retryAfter: result.kind === 'answered' ? result.retryAfter : undefined }
 }
 
-function tellWhatNeedsAHand(
+function reportActionableFailure(
   { metrics, logger }: Deps,
   { outcome, ...labels }: { readonly destination: string; readonly webhook: string; readonly outcome: Outcome },
   result: CallResult,
@@ -155,7 +156,7 @@ const traceCall = (tracer: Tracer, parent: TraceContext, { label }: Webhook): Sp
   })
 
 /** Only to those who are to be told; what the record's other headers say goes to nobody. */
-const tellTrace = (call: WebhookCall, webhook: Webhook, span: Span): WebhookCall =>
+const withTraceHeaders = (call: WebhookCall, webhook: Webhook, span: Span): WebhookCall =>
   webhook.traceHeaders ? { ...call, headers: { ...call.headers, ...traceHeaders(span.context) } } : call
 
 function endCall(span: Span, result: CallResult, { outcome }: CallOutcome): void {

@@ -1,25 +1,24 @@
 import { isRequested } from '../../core/deletion/marks.ts'
+import { flowLimits } from '../../core/flow/limits.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Clock } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
 import type { Marks } from '../deletion/marks.ts'
-import type { Shard } from '../partitions/shard.ts'
-import type { OpenRecord } from './delivery.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import type { AdmittedRecord } from './delivery.ts'
 
-/** How often a delete that is not confirmed is checked again. */
-const checkEvery = durationMs(100)
+const { deletionCheckEvery: checkEvery } = flowLimits.admission
 
 interface Deps {
   readonly marks: Pick<Marks, 'get' | 'age'>
   readonly clock: Clock
   /** Decodes a record that waited behind a delete. */
-  readonly decode: (open: OpenRecord) => void
+  readonly decode: (open: AdmittedRecord) => void
   /** Starts what was enqueued since. */
-  readonly pump: () => void
+  readonly dispatch: () => void
 }
 
 /** Later records of the same user, by the key of the delete that they wait behind. */
-type Waiting = Map<string, OpenRecord[]>
+type Waiting = Map<string, AdmittedRecord[]>
 
 /**
  * Checks that a delete was requested. A deletion writes its mark to the suppressions topic before its
@@ -30,34 +29,34 @@ type Waiting = Map<string, OpenRecord[]>
  */
 export class DeletionCheck {
   readonly #deps: Deps
-  readonly #waiting = new WeakMap<Shard, Waiting>()
+  readonly #waiting = new WeakMap<PartitionProcessor, Waiting>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   /** True: an unconfirmed delete of the same user precedes the record, which is decoded after it. */
-  defers(open: OpenRecord): boolean {
-    const behind = this.#waiting.get(open.shard)?.get(keyTextOf(open))
+  defers(open: AdmittedRecord): boolean {
+    const behind = this.#waiting.get(open.processor)?.get(keyTextOf(open))
     behind?.push(open)
     return behind !== undefined
   }
 
   /** Calls `end` with whether the delete was requested: immediately, or when it is known. */
-  check(open: OpenRecord, event: Event, end: (isRequested: boolean) => void): void {
-    const { marks, clock, pump } = this.#deps
-    const { shard } = open
-    const { fetchedAt } = shard
+  check(open: AdmittedRecord, event: Event, end: (isRequested: boolean) => void): void {
+    const { marks, clock, dispatch } = this.#deps
+    const { processor } = open
+    const { fetchedAt } = processor
     const isKnown = (): boolean => this.#isMarked(event) || clock.monotonic() - marks.age() >= fetchedAt
     if (isKnown()) return end(this.#isMarked(event))
     const behind = this.#hold(open)
     const look = (): void => {
-      if (shard.revoked) return
+      if (processor.revoked) return
       if (!isKnown()) return void clock.after(checkEvery, look)
-      this.#waiting.get(shard)?.delete(keyTextOf(open))
+      this.#waiting.get(processor)?.delete(keyTextOf(open))
       end(this.#isMarked(event))
       for (const next of behind) if (!this.defers(next)) this.#deps.decode(next)
-      pump()
+      dispatch()
     }
     clock.after(checkEvery, look)
   }
@@ -67,13 +66,13 @@ export class DeletionCheck {
     return known !== undefined && isRequested(known, of)
   }
 
-  #hold(open: OpenRecord): readonly OpenRecord[] {
-    const behind: OpenRecord[] = []
-    const { shard } = open
-    const waiting: Waiting = this.#waiting.get(shard) ?? new Map()
-    this.#waiting.set(shard, waiting.set(keyTextOf(open), behind))
+  #hold(open: AdmittedRecord): readonly AdmittedRecord[] {
+    const behind: AdmittedRecord[] = []
+    const { processor } = open
+    const waiting: Waiting = this.#waiting.get(processor) ?? new Map()
+    this.#waiting.set(processor, waiting.set(keyTextOf(open), behind))
     return behind
   }
 }
 
-const keyTextOf = ({ record: { key } }: OpenRecord): string => key?.toString('latin1') ?? ''
+const keyTextOf = ({ record: { key } }: AdmittedRecord): string => key?.toString('latin1') ?? ''

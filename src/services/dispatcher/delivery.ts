@@ -1,47 +1,50 @@
 import type { Chained } from '../../core/chain.ts'
-import type { Breaker } from '../../core/delivery/breaker.ts'
 import type { Carried } from '../../core/delivery/carried.ts'
-import type { Lane } from '../../core/delivery/lane.ts'
-import type { Share } from '../../core/delivery/places.ts'
+import type { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
+import type { DestinationCalls } from '../../core/flow/concurrency-limiter.ts'
+import type { DestinationQueue } from '../../core/flow/destination-queue.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import type { Count } from '../../core/metrics.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/units.ts'
-import type { Shard } from '../partitions/shard.ts'
-import type { LaneRoute } from './lane-route.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import type { DestinationRoute } from './destination-route.ts'
 
-/** Who is told when a record is done. */
+/** Is notified when a record is done. */
 interface Keeper {
-  done(open: OpenRecord): void
+  done(open: AdmittedRecord): void
 }
 
-/** A record from its being taken up until it is done: when whoever took it up and each of its deliveries has released it. */
-export class OpenRecord implements Chained<OpenRecord> {
+/**
+ * A record from its admission until it is done. The intake and each of its deliveries retain it; the
+ * last `release` makes it done. Its offset is committed only then, so a crash loses no delivery.
+ */
+export class AdmittedRecord implements Chained<AdmittedRecord> {
   readonly record: LogRecord
-  readonly shard: Shard
+  readonly processor: PartitionProcessor
   /** Monotonic milliseconds. */
-  readonly takenUpAt: number
+  readonly admittedAt: number
   /** Until it is done or forgotten. */
   isOpen = true
-  before: OpenRecord | undefined = undefined
-  after: OpenRecord | undefined = undefined
+  before: AdmittedRecord | undefined = undefined
+  after: AdmittedRecord | undefined = undefined
   #holders = 1
   readonly #keeper: Keeper
 
-  constructor(record: LogRecord, shard: Shard, takenUpAt: number, keeper: Keeper) {
+  constructor(record: LogRecord, processor: PartitionProcessor, admittedAt: number, keeper: Keeper) {
     this.record = record
-    this.shard = shard
-    this.takenUpAt = takenUpAt
+    this.processor = processor
+    this.admittedAt = admittedAt
     this.#keeper = keeper
   }
 
-  hold(): void {
+  retain(): void {
     this.#holders++
   }
 
   /** A destination needs nothing more of it. */
   doneFor(destination: string): void {
-    if (this.#holders > 1) this.shard.partlyDone(this.record, destination)
+    if (this.#holders > 1) this.processor.partlyDone(this.record, destination)
   }
 
   release(): void {
@@ -49,31 +52,31 @@ export class OpenRecord implements Chained<OpenRecord> {
   }
 }
 
-/** What is one destination's own: its queue, its breaker, its calls under way. */
-export interface DestinationLane extends Share {
+/** The state of one destination: its queue, its circuit breaker, its calls in progress. */
+export interface DestinationState extends DestinationCalls {
   readonly destination: string
-  readonly queue: Lane<Delivery>
-  readonly breaker: Breaker
+  readonly queue: DestinationQueue<Delivery>
+  readonly breaker: CircuitBreaker
   /** As of its last delivery. */
-  route: LaneRoute | undefined
+  route: DestinationRoute | undefined
   /** Deliveries that arrived; from the first one on. */
   delivered: Count | undefined
-  /** Stands among the turns: once, however much is ready. */
+  /** Is among the turns: at most once. */
   isInTurn: boolean
-  /** Has something ready but no place; asked again when a call ends. */
+  /** Has a ready delivery but no permit; asked again when a call ends. */
   isBlocked: boolean
-  /** Stands among those that wait for a place, or did when it was asked out of turn. */
+  /** Is among the blocked queues, or was when it was asked out of turn. */
   isAmongBlocked: boolean
 }
 
 /** One event for one destination. */
 export interface Delivery {
-  readonly lane: DestinationLane
-  readonly of: OpenRecord
+  readonly target: DestinationState
+  readonly of: AdmittedRecord
   readonly event: EventHead
-  /** Of its requests, one for all destinations. As bytes: a text would be copied by the garbage collector for as long as it waits. */
+  /** The request body, one for all destinations. As bytes: the garbage collector copies a string while it waits. */
   readonly body: Buffer
-  /** Set on first attempts that must not overtake each other; parked deliveries hold nobody back. */
+  /** Set on first attempts, which must not overtake each other; retries block no other. */
   readonly orderKey: string | undefined
   carried: Carried
 }

@@ -1,251 +1,208 @@
-import {
-  type Attempt,
-  beforeAttempt,
-  type Decision,
-  decide,
-  defer,
-  mustBeAttempted,
-  unconfigured,
-  webhooksToCall,
-} from '../../core/delivery/decide.ts'
-import type { DeferralCause } from '../../core/delivery/outcome.ts'
-import type { Places } from '../../core/delivery/places.ts'
+import type { AudienceInput } from '../../core/audience/input.ts'
 import type { Routing } from '../../core/delivery/route.ts'
-import type { RetryPolicy } from '../../core/delivery/schedule.ts'
+import { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
+import { flowLimits } from '../../core/flow/limits.ts'
+import type { DispatcherVitals, Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import type { Clock, Logger } from '../../core/ports.ts'
-import type { PayloadSettings } from '../../core/settings.ts'
-import { keptTraceIdOf } from '../../core/trace/context.ts'
+import type {
+  Clock,
+  EventCodec,
+  LogConsumer,
+  Logger,
+  LogProducer,
+  LogRecord,
+  WebhookTransport,
+} from '../../core/ports.ts'
+import type { CanarySettings, DeliverySettings, PayloadSettings } from '../../core/settings.ts'
+import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { durationMs, type EpochMs } from '../../core/units.ts'
+import { type EpochMs, epochMs } from '../../core/units.ts'
+import { createCanary } from '../canary.ts'
 import type { Marks } from '../deletion/marks.ts'
-import type { Shard } from '../partitions/shard.ts'
-import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
-import type { RecordAttempt } from './attempt-records.ts'
-import { traceAttempt } from './attempt-trace.ts'
-import type { BegunAttempt, MakeAttempt, OnAttemptEnd } from './attempts.ts'
-import { tellBreaker } from './breaker-news.ts'
-import { observeDelay } from './delays.ts'
-import { type Delivery, type DestinationLane, receivedAtOf } from './delivery.ts'
-import { createFollowUp } from './follow-up.ts'
-import { isHeldUpByOthers, type Open, routeOf } from './lane-route.ts'
-import { Lanes } from './lanes.ts'
-import { createPump, type Step } from './pump.ts'
-import { Relief } from './relief.ts'
-import type { Settle } from './settle.ts'
+import { createUpkeep } from '../deletion/upkeep.ts'
+import { createPartitions } from '../partitions/partitions.ts'
+import { DispatcherAdmission } from './admission.ts'
+import { createAttemptRecords } from './attempt-records.ts'
+import { AttemptScheduler } from './attempt-scheduler.ts'
+import { createAttempts } from './attempts.ts'
+import type { DestinationState } from './delivery.ts'
+import { drain } from './drain.ts'
+import { createGauges } from './gauges.ts'
+import { Intake } from './intake.ts'
+import { createReportRecord } from './reports.ts'
+import { createSettle, type Settle } from './settle.ts'
+import { createVitals } from './vitals.ts'
 
-interface Deps {
-  readonly routing: () => Routing
-  readonly payload: () => PayloadSettings
-  readonly policy: RetryPolicy
-  readonly places: Places
-  readonly makeAttempt: MakeAttempt
-  readonly settle: Settle
-  readonly marks: Pick<Marks, 'size' | 'stops' | 'isCurrent'>
+export interface DispatcherDeps {
+  /** Of the events topic. */
+  readonly live: LogConsumer
+  /** Of all retry topics, a group of its own: a rebalance or a paused partition there never affects events. */
+  readonly retries: LogConsumer
+  readonly producer: LogProducer
+  readonly codec: EventCodec
+  readonly encodeInput: (input: AudienceInput) => Buffer
+  /** Of deleted users; started before. */
+  readonly marks: Marks
+  readonly transport: WebhookTransport
+  /** Of `delivery.attemptsTopic`, with connections of its own; undefined: it is off. */
+  readonly attemptProducer: LogProducer | undefined
+  /** Undefined: attempts are not traced. */
+  readonly tracer: Tracer | undefined
   readonly clock: Clock
-  /** For how long the oldest of all records that are taken up is not done, in milliseconds. */
-  readonly oldestOpenMs: () => number
-  /** Until when the process was out of CPU, in monotonic milliseconds. */
-  readonly outOfCpuUntil: () => number
+  /** Until when the process lacked CPU, in monotonic milliseconds. */
+  readonly cpuSaturatedUntil: () => number
   readonly metrics: Metrics
   readonly logger: Logger
-  /** Undefined: nobody keeps records of attempts. */
-  readonly recordAttempt?: RecordAttempt | undefined
-  readonly tracer?: Tracer | undefined
+  readonly topics: TopicNames
+  readonly delivery: DeliverySettings
+  /** The configuration as of now. */
+  readonly routing: () => Routing
+  readonly payload: () => PayloadSettings
+  readonly canary: () => CanarySettings | undefined
 }
 
-/** The pump: takes deliveries from the lanes while there is room for calls, asks core what is to be done, has it carried out. */
-export class Dispatcher {
-  readonly #deps: Deps
-  readonly #lanes: Lanes
-  /** Taken from their lanes and not to be started for now, in order; their keys hold back who comes after them. */
-  #held: Delivery[] = []
-  #isOpen = true
-  #underWay = 0
-  readonly #logAttempt: LogAttempt
-  readonly #relief: Relief
-  /** Starts what may be started. */
-  readonly pump: () => void
-  /** A call or a delivery of the lane has ended: a place is free for whoever waited for one, or the next one of a key is ready. */
-  readonly goOn: (lane: DestinationLane) => void
+/** Events and due retries in, deliveries out, until stopped. */
+export interface DispatcherService {
+  /** Resolves when both groups have been joined. */
+  start(): Promise<void>
+  /** Starts nothing new, waits for calls and copies in progress, commits, leaves the groups. */
+  stop(): Promise<void>
+  health(): Health
+  /** Sets the gauges to what holds now. */
+  refreshGauges(): void
+}
 
-  readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
+/*
+ * The control flow. An arrow is a call; `-->` returns later.
+ *
+ *   consumer --> Partitions --admit--> Intake --enqueue--> AttemptScheduler [DestinationQueues]
+ *                    |   \                                    ^
+ *                    |    admitted (a batch) ---dispatch------+---- SpilloverController
+ *                    |                                        |            |
+ *                    |                   ConcurrencyLimiter, CircuitBreaker|
+ *                    |                                        |            | defer
+ *                    |                   attempts --> POST    |            |
+ *                    |                        | decide        |            |
+ *                    |                        v               |            v
+ *                    |                     Settle <-----------+------------+
+ *                    |                        | append: retry topic, dead-letter topic
+ *                    |                        v
+ *   commit <-- OffsetTracker <--done-- Intake <--release-- AdmittedRecord
+ *
+ * The flow is re-entrant: a record that is done resumes its partition, which admits more records
+ * within the same call. `Partitions.admit` and the dispatch loop guard against their own recursion;
+ * ended calls and deliveries are coalesced and continue in the next tick.
+ */
+export function createDispatcherService(deps: DispatcherDeps): DispatcherService {
+  const { live, retries, marks, clock, metrics, logger, topics, producer, codec, canary, delivery } = deps
+  const limiter = new ConcurrencyLimiter(delivery)
+  const reportRecord = createReportRecord({ topics, encodeInput: deps.encodeInput })
+  const settle = createSettle({ reportRecord, topics, producer, clock, metrics, logger })
+  const { scheduler, intake } = createFlow(deps, { limiter, settle, oldestOpenMs, onCallEnd })
+  const admission = new DispatcherAdmission(intake, scheduler)
+  const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
+  const { maxInFlight } = delivery
+  const livePartitions = createPartitions({ consumer: live, clock, maxInFlight, dueAt: undefined, admission })
+  const retryPartitions = createPartitions({ consumer: retries, clock, maxInFlight, dueAt, admission })
+  const groups = {
+    dispatcher: { partitions: livePartitions, consumer: live },
+    retries: { partitions: retryPartitions, consumer: retries },
+  }
+  const { unwritableTopics } = settle
+  const open = (): Intake['open'] => intake.open
+  const shown = { limiter, delivery, groups, open, oldestOpenMs, unwritableTopics }
+  const refreshGauges = createGauges({ metrics, clock, topics, ...shown })
+  const vitals = createVitals({ clock, marks, groups, oldestOpenMs, unwritableTopics })
+  // One of the processes has the first partition, whatever the others do.
+  const isOurs = (): boolean => [...livePartitions.processors()].some(({ partition }) => partition === 0)
+  const chores = [
+    createUpkeep({ marks, isOurs, clock, logger }),
+    createCanary({ canary, isOurs, codec, producer, topics, clock, metrics, logger }),
+  ]
+  let phase: DispatcherVitals['phase'] = 'joining'
 
-  constructor(deps: Deps) {
-    this.#deps = deps
-    this.#lanes = new Lanes(deps.places)
-    this.#logAttempt = createAttemptLog(deps)
-    const moveOn = (delivery: Delivery): void => this.#moveOn(delivery, 'lane_full')
-    const mayMove = ({ carried }: Delivery): boolean => !mustBeAttempted(carried, deps.clock.now())
-    this.#relief = new Relief({ ...deps, lanes: this.#lanes, moveOn, mayMove, isOpen: () => this.#isOpen })
-    this.pump = createPump(deps.clock, () => this.#startNext())
-    this.goOn = createFollowUp(deps.clock, ended => {
-      this.#lanes.unblock(ended)
-      this.pump()
-    })
+  const isBusy = (): boolean => scheduler.inProgress > 0 || limiter.inFlight > 0 || settle.unacknowledged() > 0
+
+  function handOver(): void {
+    for (const { processors } of [livePartitions, retryPartitions])
+      for (const processor of processors()) scheduler.handOver(processor)
   }
 
-  /** Deliveries whose calls or copies are under way. */
-  get underWay(): number {
-    return this.#underWay
+  function onCallEnd(target: DestinationState): void {
+    vitals.noteCallEnd()
+    scheduler.noteEnded(target)
   }
 
-  /** Of a destination, one for as long as the process lives. */
-  laneOf(destination: string): DestinationLane {
-    return this.#lanes.of(destination)
+  function oldestOpenMs(): number {
+    const [oldest] = intake.open
+    return oldest === undefined ? 0 : clock.monotonic() - oldest.admittedAt
   }
 
-  enqueue(delivery: Delivery): void {
-    this.#lanes.push(delivery)
+  return {
+    async start() {
+      await Promise.all([live.start(livePartitions.handlers), retries.start(retryPartitions.handlers)])
+      phase = 'joined'
+      for (const chore of chores) chore.start()
+    },
+    async stop() {
+      phase = 'stopping'
+      for (const chore of chores) chore.stop()
+      scheduler.close()
+      if (!(await drain({ clock, isBusy, handOver }))) logger.warn({ waitedMs: flowLimits.drain.timeout }, notDrained)
+      await Promise.all([live.stop(), retries.stop()])
+    },
+    health: () => vitals.health(phase),
+    refreshGauges,
   }
+}
 
-  #startNext(): ReturnType<Step> {
-    const { places, marks } = this.#deps
-    const delivery = this.#isOpen && places.processHasRoom ? this.#lanes.take() : undefined
-    if (delivery === undefined) return undefined
-    const before = places.inFlight
-    if (delivery.of.shard.revoked) this.#lanes.dropped(delivery)
-    else if (delivery.of.shard.mayStart && marks.isCurrent()) this.#start(delivery)
-    else this.#held.push(delivery)
-    return places.inFlight > before ? 0 : 1
-  }
+const notDrained = 'not everything has ended in time; it is done again after the restart'
 
-  /** Looks again at what was held back: its partition may be given up after all, or not; who was deleted may be known again. */
-  release(): void {
-    this.#restoreHeld()
-    this.pump()
-  }
+interface FlowParts {
+  readonly limiter: ConcurrencyLimiter
+  readonly settle: Settle
+  readonly oldestOpenMs: () => number
+  readonly onCallEnd: (target: DestinationState) => void
+}
 
-  #restoreHeld(): void {
-    const held = this.#held
-    this.#held = []
-    // Each goes before those that were put back already, so that they come out in the order they had.
-    for (const delivery of held.reverse()) this.#lanes.restore(delivery)
-  }
-
-  /**
-   * A partition is given to another process, and nothing of it is in progress. What waits for it goes to the next owner, whom the commit tells
-   * which destinations are done. Where the commit has no room for that, the rest of the record is deferred, so that nothing is repeated.
-   */
-  handOver(shard: Shard): void {
-    const { uncovered } = shard.tracker
-    if (uncovered.size === 0) return
-    this.#restoreHeld()
-    const isWanted = ({ of }: Delivery): boolean => uncovered.has(of.record.offset)
-    for (const lane of this.#lanes.all)
-      for (const delivery of this.#lanes.takeOut(lane, shard, Number.POSITIVE_INFINITY, isWanted))
-        this.#moveOn(delivery, 'handover')
-    this.pump()
-  }
-
-  /** Whether partitions are to look further ahead than their calls need. */
-  get isClogged(): boolean {
-    return this.#relief.isClogged
-  }
-
-  /** What a partition that has reached its limits holds of slow lanes moves on. */
-  relieve(shard: Shard): void {
-    this.#relief.relieve(shard)
-  }
-
-  /** Starts no attempt from now on. */
-  close(): void {
-    this.#isOpen = false
-  }
-
-  #start(delivery: Delivery): void {
-    const stopped = this.#stopped(delivery)
-    if (stopped !== undefined) return this.#finish(delivery, { kind: 'dropped', reason: stopped })
-    const route = routeOf(delivery.lane, this.#deps)
-    switch (route.kind) {
-      case 'dropped':
-        return this.#finish(delivery, { kind: 'dropped', reason: route.reason })
-      case 'dead_lettered':
-        return this.#finish(delivery, unconfigured(delivery.carried, this.#deps.policy, this.#deps.clock.now()))
-      case 'deliver':
-        return this.#startWhenDue(delivery, route)
-    }
-  }
-
-  /** Asked before every attempt: a retry that waited may be of a user who was deleted meanwhile. */
-  #stopped(delivery: Delivery): ReturnType<Marks['stops']> {
-    const { marks, clock } = this.#deps
-    if (marks.size === 0) return undefined
-    const { message, sourceId } = delivery.event
-    const { userId, type } = message
-    return marks.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
-  }
-
-  #startWhenDue(delivery: Delivery, route: Open): void {
-    const { clock, policy } = this.#deps
-    const now = clock.now()
-    const due = beforeAttempt(delivery.carried, route.isPaused, policy, now)
-    switch (due.kind) {
-      case 'attempt':
-        return this.#attempt(delivery, route, now)
-      case 'wait':
-        this.#lanes.ended(delivery)
-        this.goOn(delivery.lane)
-        clock.after(durationMs(due.until - now), () => {
-          this.#lanes.push(delivery)
-          this.pump()
-        })
-        return
-      default:
-        return this.#finish(delivery, due)
-    }
-  }
-
-  #attempt(delivery: Delivery, { callees, callMaker }: Open, now: EpochMs): void {
-    const { places, clock, policy, makeAttempt, tracer } = this.#deps
-    const { lane } = delivery
-    const startedAt = clock.monotonic()
-    if (lane.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now)) {
-      const climbs = !lane.breaker.isProbing
-      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
-    }
-    const webhooks = webhooksToCall(callees, delivery.carried)
-    const called = places.callable(lane, webhooks)
-    if (called.webhooks.length === 0 && webhooks.length > 0) return this.#lanes.putBack(delivery)
-    const isProbe = lane.breaker.begins(startedAt)
-    this.#underWay++
-    delivery.of.shard.started()
-    const trace = tracer && traceAttempt(tracer, delivery)
-    observeDelay(this.#deps.metrics, delivery, now, trace && keptTraceIdOf(trace.context))
-    const begun = { ...called, delivery, callMaker, at: now, startedAt, isProbe, trace }
-    makeAttempt(begun, this.#onAttemptEnd)
-  }
-
-  #attempted(begun: BegunAttempt, attempt: Attempt): void {
-    const { clock, policy } = this.#deps
-    const { delivery, startedAt, trace } = begun
-    const endedAt = clock.monotonic()
-    this.#underWay--
-    tellBreaker(this.#deps, begun, attempt, endedAt)
-    const decision = decide(attempt, delivery.carried, policy, clock.now())
-    trace?.end(decision)
-    this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)
-    this.#finish(delivery, decision)
-    delivery.of.shard.ended()
-  }
-
-  #finish(delivery: Delivery, decision: Decision): void {
-    this.#underWay++
-    this.#deps.settle.delivery(delivery, decision, () => {
-      this.#underWay--
-      this.#lanes.ended(delivery)
-      this.goOn(delivery.lane)
-    })
-  }
-
-  /** Moves a delivery that waited to a retry topic; it was not under way, so that nobody waits for its end. */
-  #moveOn(delivery: Delivery, cause: DeferralCause): void {
-    const { clock, policy, places, settle } = this.#deps
-    // A hand-over says nothing about the endpoint, nor does a permit that others hold: the next wait is no longer for it.
-    const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.lane, places)
-    this.#underWay++
-    settle.delivery(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }), () => {
-      this.#underWay--
-    })
-  }
+/** The way of a record from its admission to its result. */
+function createFlow(
+  deps: DispatcherDeps,
+  { limiter, settle, oldestOpenMs, onCallEnd }: FlowParts,
+): { readonly scheduler: AttemptScheduler; readonly intake: Intake } {
+  const { marks, clock, metrics, logger, topics, codec, delivery, routing, payload, transport, tracer } = deps
+  const { attemptProducer, cpuSaturatedUntil } = deps
+  const policy = { schedule: delivery.schedule, window: delivery.window, tiers: tiersOf(delivery.schedule) }
+  const scheduler = new AttemptScheduler({
+    routing,
+    payload,
+    policy,
+    limiter,
+    makeAttempt: createAttempts({ transport, limiter, clock, metrics, logger, onCallEnd, tracer }),
+    settle,
+    marks,
+    clock,
+    oldestOpenMs,
+    cpuSaturatedUntil,
+    metrics,
+    logger,
+    recordAttempt: attemptProducer && createAttemptRecords({ producer: attemptProducer, topics, metrics }),
+    tracer,
+  })
+  marks.onCurrent(() => scheduler.release())
+  const intake = new Intake({
+    codec,
+    routing,
+    payload,
+    delivery,
+    policy,
+    topics,
+    clock,
+    metrics,
+    logger,
+    settle,
+    scheduler,
+    marks,
+  })
+  return { scheduler, intake }
 }

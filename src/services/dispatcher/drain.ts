@@ -1,12 +1,9 @@
+import { flowLimits } from '../../core/flow/limits.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock } from '../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../core/units.ts'
+import type { DurationMs } from '../../core/units.ts'
 
-/** A call is over after 5 s (A4.1), then its copy is written: what is not done by then is done again after the restart. */
-export const drainLimit = durationMs(8_000)
-const checkEvery = durationMs(20)
-/** The hand-over starts copies only, which take milliseconds while Kafka can be reached. */
-const handOverLimit = durationMs(2_000)
+const { timeout: drainTimeout, handOverTimeout, checkEvery } = flowLimits.drain
 
 interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>
@@ -23,7 +20,7 @@ export async function drain({ clock, isBusy, handOver }: Deps): Promise<boolean>
     while (isBusy() && clock.monotonic() < deadline) await pause(clock, checkEvery)
     return !isBusy()
   }
-  await idle(drainLimit)
+  await idle(drainTimeout)
   handOver()
-  return idle(handOverLimit)
+  return idle(handOverTimeout)
 }

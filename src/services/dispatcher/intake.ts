@@ -12,11 +12,11 @@ import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
 import type { DeliverySettings, PayloadSettings } from '../../core/settings.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Marks } from '../deletion/marks.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
-import type { Shard } from '../partitions/shard.ts'
+import type { AttemptScheduler } from './attempt-scheduler.ts'
 import { DeletionCheck } from './deletion-check.ts'
-import { OpenRecord } from './delivery.ts'
-import type { Dispatcher } from './dispatcher.ts'
+import { AdmittedRecord } from './delivery.ts'
 import type { Settle } from './settle.ts'
 
 type UnroutedReason = Extract<Route, { kind: 'dead_lettered' }>['reason']
@@ -32,7 +32,7 @@ interface Deps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly settle: Settle
-  readonly dispatcher: Pick<Dispatcher, 'laneOf' | 'enqueue' | 'pump'>
+  readonly scheduler: Pick<AttemptScheduler, 'stateOf' | 'enqueue' | 'dispatch'>
   readonly marks: Pick<Marks, 'get' | 'age'>
 }
 
@@ -51,59 +51,61 @@ interface Plan {
 /** Takes records up: decodes, normalises what foreign producers wrote, routes, and hands each delivery on. */
 export class Intake {
   readonly #deps: Deps
-  readonly #waitForSchema: WaitForSchema<OpenRecord>
+  readonly #waitForSchema: WaitForSchema<AdmittedRecord>
   readonly #deletionCheck: DeletionCheck
-  readonly #open = new Chain<OpenRecord>()
+  readonly #open = new Chain<AdmittedRecord>()
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#waitForSchema = createSchemaWait({
-      ...deps,
-      pump: deps.dispatcher.pump,
+      codec: deps.codec,
+      clock: deps.clock,
+      logger: deps.logger,
+      dispatch: deps.scheduler.dispatch,
       decode: open => this.#decode(open),
-      unknown: open => deps.settle.refused(open, 'undecodable', { carried: parkedIn(open.record, deps.topics) }),
+      unknown: open => deps.settle.refused(open, 'undecodable', { carried: carriedIn(open.record, deps.topics) }),
     })
     this.#deletionCheck = new DeletionCheck({
       marks: deps.marks,
       clock: deps.clock,
       decode: open => this.#decode(open),
-      pump: deps.dispatcher.pump,
+      dispatch: deps.scheduler.dispatch,
     })
   }
 
   /** Records taken up and not done, oldest first. */
-  get open(): Iterable<OpenRecord> & { readonly size: number } {
+  get open(): Iterable<AdmittedRecord> & { readonly size: number } {
     return this.#open
   }
 
   /** The partition may be another's: none of its records is ours to finish. */
-  forget(shard: Shard): void {
-    for (const open of this.#open) if (open.shard === shard) this.#takeOff(open)
+  forget(processor: PartitionProcessor): void {
+    for (const open of this.#open) if (open.processor === processor) this.#takeOff(open)
   }
 
-  take(record: LogRecord, shard: Shard): void {
-    const open = new OpenRecord(record, shard, this.#deps.clock.monotonic(), this)
+  take(record: LogRecord, processor: PartitionProcessor): void {
+    const open = new AdmittedRecord(record, processor, this.#deps.clock.monotonic(), this)
     this.#open.add(open)
     if (!this.#deletionCheck.defers(open)) this.#decode(open)
   }
 
   /** Nothing is left to be done of a record. */
-  done(open: OpenRecord): void {
+  done(open: AdmittedRecord): void {
     this.#takeOff(open)
-    open.shard.done(open.record)
+    open.processor.done(open.record)
   }
 
   /** What was forgotten may still be done. */
-  #takeOff(open: OpenRecord): void {
+  #takeOff(open: AdmittedRecord): void {
     if (open.isOpen) this.#open.remove(open)
     open.isOpen = false
   }
 
-  #decode(open: OpenRecord): void {
+  #decode(open: AdmittedRecord): void {
     const { codec, topics } = this.#deps
     const { record } = open
     if (record.unreadBatch !== undefined) return this.#refuseBytes(open, record.unreadBatch.why)
-    const carried = parkedIn(record, topics)
+    const carried = carriedIn(record, topics)
     if (carried === undefined && topics.tierOf(record.topic) !== undefined)
       return this.#refuseBytes(open, 'headers of a parked delivery are missing or malformed')
     if (record.value === null) return this.#refuseBytes(open, 'the value is null', carried)
@@ -122,12 +124,12 @@ export class Intake {
     }
   }
 
-  #refuseBytes(open: OpenRecord, detail: string, carried?: Carried): void {
+  #refuseBytes(open: AdmittedRecord, detail: string, carried?: Carried): void {
     this.#deps.logger.warn({ ...positionOf(open.record), detail }, 'event cannot be decoded')
     this.#deps.settle.refused(open, 'undecodable', { carried })
   }
 
-  #normalise(open: OpenRecord, foreign: Event, carried: Carried | undefined): void {
+  #normalise(open: AdmittedRecord, foreign: Event, carried: Carried | undefined): void {
     const { logger, metrics, settle } = this.#deps
     // Events of Hookline's own sources are not normalised: their writers mark them canonical.
     if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
@@ -147,7 +149,7 @@ export class Intake {
     this.#accept(open, normalised.event, carried)
   }
 
-  #accept(open: OpenRecord, event: Event, carried: Carried | undefined): void {
+  #accept(open: AdmittedRecord, event: Event, carried: Carried | undefined): void {
     const plan = this.#tried(open, carried, () => this.#plan(event, carried))
     if (plan === undefined) return
     if (event.message.type !== 'delete') return this.#carryOut(open, plan, carried)
@@ -158,7 +160,7 @@ export class Intake {
   }
 
   /** No content of a record may end the process: the next process would read the same record. */
-  #tried<T>(open: OpenRecord, carried: Carried | undefined, make: () => T): T | undefined {
+  #tried<T>(open: AdmittedRecord, carried: Carried | undefined, make: () => T): T | undefined {
     try {
       return make()
     } catch (error) {
@@ -180,7 +182,7 @@ export class Intake {
     return { event, head: headOf(event), route: routed, body }
   }
 
-  #carryOut(open: OpenRecord, plan: Plan, carried: Carried | undefined): void {
+  #carryOut(open: AdmittedRecord, plan: Plan, carried: Carried | undefined): void {
     const { event, route: routed } = plan
     if (routed === undefined) {
       this.#deliver(open, plan, undefined, [carried as Carried])
@@ -190,7 +192,7 @@ export class Intake {
     const first = carried ?? this.#firstOf(open.record, event)
     if (routed.kind === 'dead_lettered') return this.#holdUnrouted(open, event, first, routed.reason)
     // What an earlier owner of the partition has done is not done again.
-    const done = open.shard.tracker.doneFor(open.record.offset)
+    const done = open.processor.tracker.doneFor(open.record.offset)
     const isLeft = (destination: string | undefined): boolean =>
       destination === undefined || !done.includes(destination)
     for (const drop of routed.drops) if (isLeft(drop.destination)) settle.dropped(open, event, drop)
@@ -210,7 +212,7 @@ export class Intake {
   }
 
   /** Processes take a changed configuration over up to a minute apart: what is not known yet waits for about two. */
-  #holdUnrouted(open: OpenRecord, event: Event, carried: Carried, reason: UnroutedReason): void {
+  #holdUnrouted(open: AdmittedRecord, event: Event, carried: Carried, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps
     const deferral = unrouted(carried, policy, clock.now())
     if (deferral !== undefined) return settle.unrouted(open, deferral)
@@ -218,20 +220,20 @@ export class Intake {
   }
 
   /** To all of its destinations. The event itself is let go, with its texts. */
-  #deliver(of: OpenRecord, { head, body }: Plan, orderKey: string | undefined, each: readonly Carried[]): void {
+  #deliver(of: AdmittedRecord, { head, body }: Plan, orderKey: string | undefined, each: readonly Carried[]): void {
     if (body === undefined) return
-    const { dispatcher } = this.#deps
+    const { scheduler } = this.#deps
     for (const carried of each) {
-      of.hold()
-      of.shard.routed(of.record, carried.destination)
-      const lane = dispatcher.laneOf(carried.destination)
-      dispatcher.enqueue({ lane, of, event: head, body, orderKey, carried })
+      of.retain()
+      of.processor.routed(of.record, carried.destination)
+      const target = scheduler.stateOf(carried.destination)
+      scheduler.enqueue({ target, of, event: head, body, orderKey, carried })
     }
   }
 }
 
 /** What a parked delivery carries; undefined for others, and for what is no delivery of ours. */
-function parkedIn({ topic, headers }: LogRecord, topics: TopicNames): Carried | undefined {
+function carriedIn({ topic, headers }: LogRecord, topics: TopicNames): Carried | undefined {
   return topics.tierOf(topic) === undefined ? undefined : parseCarried(headers)
 }
 

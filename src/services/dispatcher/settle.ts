@@ -9,54 +9,48 @@ import type { TopicNames } from '../../core/topics.ts'
 import { assertNever } from '../../core/units.ts'
 import { type AppendDeps, type Appends, createAppends } from '../partitions/appends.ts'
 import { createDeadLetters } from '../partitions/dead-letters.ts'
-import type { Delivery, OpenRecord } from './delivery.ts'
-import { createCountEnds } from './ends.ts'
+import type { AdmittedRecord, Delivery } from './delivery.ts'
 import type { ReportRecord } from './reports.ts'
+import { createCountResults } from './results.ts'
 
-interface Deps extends AppendDeps {
+interface Deps extends Omit<AppendDeps, 'permit'> {
   readonly reportRecord: ReportRecord
   readonly topics: TopicNames
 }
 
 /**
- * Carries decisions out. A record is released only when it is delivered, dropped, or its copy is acknowledged by all replicas; and when it
- * is one of ours, and this is its end, only after that is reported. Who crashes before reports when it is done again.
+ * Carries decisions out. A record is released only when it is delivered, dropped, or its copy is
+ * acknowledged by all replicas. A result that is reported is released only after its report: after a
+ * crash before that, the delivery and its report are repeated.
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /** `ended` is called when the delivery needs nothing more here. */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
   /** What a destination does not get by the routing. */
-  dropped(open: OpenRecord, event: Event, drop: Drop): void
+  dropped(open: AdmittedRecord, event: Event, drop: Drop): void
   /** A record that no destination can be given yet. */
-  unrouted(open: OpenRecord, decision: Deferral): void
+  unrouted(open: AdmittedRecord, decision: Deferral): void
   /** A record that no destination can be given: to the dead-letter topic as it is. */
   refused(
-    open: OpenRecord,
+    open: AdmittedRecord,
     reason: DeadLetterReason,
     known?: { code?: RejectionCode; carried?: Partial<Carried> | undefined; event?: Event },
   ): void
 }
 
 export function createSettle(deps: Deps): Settle {
-  const { reportRecord, topics } = deps
-  const count = createCountEnds(deps)
-  const { append, unwritableTopics, unacknowledged } = createAppends(deps)
-  const writeDeadLetter = createDeadLetters({ ...deps, append })
+  const { reportRecord, topics, producer, clock, metrics, logger } = deps
+  const count = createCountResults({ metrics, clock })
+  const { append, unwritableTopics, unacknowledged } = createAppends({
+    producer,
+    clock,
+    metrics,
+    logger,
+    permit: undefined,
+  })
+  const writeDeadLetter = createDeadLetters({ append, topics, metrics, logger })
 
-  /** Events that SDKs sent end at once: nobody waits to hear of them. */
-  function report(
-    of: OpenRecord,
-    event: EventHead,
-    destination: string | undefined,
-    how: DeliveryEnd,
-    end: (settled: boolean) => void,
-  ): void {
-    if (event.origin === undefined || destination === undefined) return end(true)
-    const due = reportOf(event, destination, how)
-    if (due === undefined) return end(true)
-    const { topic, record } = reportRecord(due)
-    append(topic, record, of.shard, end)
-  }
+  const report = createReport(reportRecord, append)
 
   function settle(delivery: Delivery, decision: Decision, ended: () => void): void {
     const { of, carried, event } = delivery
@@ -76,11 +70,11 @@ export function createSettle(deps: Deps): Settle {
         return report(of, event, destination, decision.reason, end)
       case 'deferred':
       case 'retried':
-        return append(topics.retry(decision.tier), retryRecord(of.record, decision.carried), of.shard, end, () =>
+        return append(topics.retry(decision.tier), retryRecord(of.record, decision.carried), of.processor, end, () =>
           settle(delivery, { ...decision, kind: 'dead_lettered', reason: 'record_too_large' }, ended),
         )
       case 'dead_lettered':
-        return writeDeadLetter(of.record, decision, of.shard, written =>
+        return writeDeadLetter(of.record, decision, of.processor, written =>
           written ? report(of, event, destination, decision.reason, end) : end(false),
         )
       default:
@@ -88,27 +82,27 @@ export function createSettle(deps: Deps): Settle {
     }
   }
 
-  function dropped(open: OpenRecord, event: Event, { reason, destination }: Drop): void {
+  function dropped(open: AdmittedRecord, event: Event, { reason, destination }: Drop): void {
     count.dropped(event, reason)
-    open.hold()
+    open.retain()
     report(open, event, destination, reason, () => open.release())
   }
 
-  function unrouted(open: OpenRecord, decision: Deferral): void {
+  function unrouted(open: AdmittedRecord, decision: Deferral): void {
     const end = (written: boolean): void => {
       if (written) count.unrouted(decision)
       open.release()
     }
     const tooLarge = (): void => refused(open, 'record_too_large', { carried: { origin: decision.carried.origin } })
-    append(topics.retry(decision.tier), retryRecord(open.record, decision.carried), open.shard, end, tooLarge)
+    append(topics.retry(decision.tier), retryRecord(open.record, decision.carried), open.processor, end, tooLarge)
   }
 
-  function refused(open: OpenRecord, reason: DeadLetterReason, known: Parameters<Settle['refused']>[2] = {}): void {
-    writeDeadLetter(open.record, { ...known, reason }, open.shard, written => {
+  function refused(open: AdmittedRecord, reason: DeadLetterReason, known: Parameters<Settle['refused']>[2] = {}): void {
+    writeDeadLetter(open.record, { ...known, reason }, open.processor, written => {
       const { event } = known
       if (written) count.refused(event, reason)
       for (const destination of written && event !== undefined ? awaitedOf(event) : []) {
-        open.hold()
+        open.retain()
         report(open, event as Event, destination, reason, () => open.release())
       }
       open.release()
@@ -116,4 +110,23 @@ export function createSettle(deps: Deps): Settle {
   }
 
   return { delivery: settle, dropped, unrouted, refused, unwritableTopics, unacknowledged }
+}
+
+type Report = (
+  of: AdmittedRecord,
+  event: EventHead,
+  destination: string | undefined,
+  how: DeliveryEnd,
+  end: (settled: boolean) => void,
+) => void
+
+/** Appends the report of a result. Events that SDKs sent have none: they end immediately. */
+function createReport(reportRecord: ReportRecord, append: Appends['append']): Report {
+  return (of, event, destination, how, end) => {
+    if (event.origin === undefined || destination === undefined) return end(true)
+    const due = reportOf(event, destination, how)
+    if (due === undefined) return end(true)
+    const { topic, record } = reportRecord(due)
+    append(topic, record, of.processor, end)
+  }
 }

@@ -1,10 +1,10 @@
 import { type DispatcherVitals, dispatcherHealth, type Health } from '../../core/health.ts'
 import type { Clock, LogConsumer } from '../../core/ports.ts'
 import type { Marks } from '../deletion/marks.ts'
-import type { Shard } from '../partitions/shard.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 interface Group {
-  readonly partitions: { shards(): Iterable<Shard> }
+  readonly partitions: { processors(): Iterable<PartitionProcessor> }
   readonly consumer: Pick<LogConsumer, 'silence' | 'inactivity' | 'isConfirmed'>
 }
 
@@ -17,8 +17,8 @@ interface Deps {
 }
 
 /** Collects the values that the health checks of the dispatcher use; of its groups the worst one counts. */
-export function createVitals({ clock, marks, oldestOpenMs, unwritableTopics, ...deps }: Deps) {
-  const groups = Object.values(deps.groups)
+export function createVitals({ clock, marks, oldestOpenMs, unwritableTopics, groups: byName }: Deps) {
+  const groups = Object.values(byName)
   let lastCallEndAt = Number.NEGATIVE_INFINITY
   return {
     noteCallEnd(): void {
@@ -30,7 +30,9 @@ export function createVitals({ clock, marks, oldestOpenMs, unwritableTopics, ...
         silenceMs: Math.max(...groups.map(({ consumer }) => consumer.silence())),
         inactivityMs: Math.max(...groups.map(({ consumer }) => consumer.inactivity())),
         isConfirmed: groups.every(({ consumer }) => consumer.isConfirmed()),
-        isSchemaMissing: groups.some(({ partitions }) => [...partitions.shards()].some(shard => shard.holds('schema'))),
+        isSchemaMissing: groups.some(({ partitions }) =>
+          [...partitions.processors()].some(processor => processor.isPausedFor('schema')),
+        ),
         oldestOpenMs: oldestOpenMs(),
         sinceCallEndMs: clock.monotonic() - lastCallEndAt,
         unwritableTopics: unwritableTopics(),

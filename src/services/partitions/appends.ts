@@ -1,11 +1,10 @@
+import { flowLimits } from '../../core/flow/limits.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
-import type { Shard } from './shard.ts'
+import type { PartitionProcessor } from './partition-processor.ts'
 
-/** Between two tries to write to a topic that does not take the record. */
-const firstPauseMs = 500
-const longestPauseMs = 10_000
+const { firstRetryMs, maxRetryMs } = flowLimits.append
 
 /** Kafka's codes for a record that is larger than its topic takes: it is refused again however often it is sent. */
 const tooLargeCodes: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
@@ -17,15 +16,15 @@ export interface AppendDeps {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
-  /** When something may be written for a partition. Absent: as long as it is ours. */
-  readonly permit?: WritePermit
+  /** When a record may be appended for a partition. Undefined: as long as this process owns it. */
+  readonly permit: WritePermit | undefined
 }
 
 export interface WritePermit {
   /** Whether it may be now: asked once more when the record is sent. */
-  mayWrite(shard: Shard): boolean
+  mayWrite(processor: PartitionProcessor): boolean
   /** Resolves when it may be; false: the partition is not ours any more. */
-  toWrite(shard: Shard): Promise<boolean>
+  toWrite(processor: PartitionProcessor): Promise<boolean>
 }
 
 /** What is written because of a record of a partition, before that record is done. */
@@ -38,7 +37,7 @@ export interface Appends {
   append(
     topic: string,
     record: OutgoingRecord,
-    of: Shard,
+    of: PartitionProcessor,
     end: (written: boolean) => void,
     tooLarge?: (error: Error) => void,
   ): void
@@ -56,7 +55,7 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
   function append(
     topic: string,
     given: OutgoingRecord,
-    of: Shard,
+    of: PartitionProcessor,
     end: (written: boolean) => void,
     tooLarge?: (error: Error) => void,
   ): void {
@@ -79,7 +78,7 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
         logger.error({ topic, error: error.message, retryInMs: pauseMs }, 'record not written; its source offset waits')
         if (!isFailing) countFailing(topic, 1)
         isFailing = true
-        clock.after(durationMs(pauseMs), () => attempt(Math.min(pauseMs * 2, longestPauseMs)))
+        clock.after(durationMs(pauseMs), () => attempt(Math.min(pauseMs * 2, maxRetryMs)))
       })
     }
     const attempt = (pauseMs: number): void => {
@@ -88,7 +87,7 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
     }
     unacknowledged++
     of.started()
-    attempt(firstPauseMs)
+    attempt(firstRetryMs)
   }
 
   function countFailing(topic: string, by: 1 | -1): void {

@@ -6,7 +6,7 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { Logger, LogRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Appends } from './appends.ts'
-import type { Shard } from './shard.ts'
+import type { PartitionProcessor } from './partition-processor.ts'
 
 interface Deps extends Pick<Appends, 'append'> {
   readonly topics: Pick<TopicNames, 'deadLetter'>
@@ -25,7 +25,7 @@ export interface WhyDeadLettered {
 export type WriteDeadLetter = (
   record: LogRecord,
   why: WhyDeadLettered,
-  of: Shard,
+  of: PartitionProcessor,
   end: (written: boolean) => void,
 ) => void
 

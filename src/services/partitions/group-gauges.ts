@@ -16,6 +16,6 @@ export function showGroup(metrics: Metrics, group: ConsumerGroup, { partitions, 
   metrics.recordsFinished.inc({ group, end: 'done' }, done)
   metrics.recordsFinished.inc({ group, end: 'handed_back' }, handedBack)
   metrics.groupJoins.inc({ group }, joins)
-  metrics.assignedPartitions.set({ group }, [...partitions.shards()].length)
+  metrics.assignedPartitions.set({ group }, [...partitions.processors()].length)
   metrics.consumerSilence.set({ group }, consumer.silence() / 1000)
 }

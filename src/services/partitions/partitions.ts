@@ -1,4 +1,5 @@
-import { type BacklogLimits, backlogLimits, dueSoonMs } from '../../core/delivery/backlog.ts'
+import { flowLimits } from '../../core/flow/limits.ts'
+import { type PrefetchLimits, prefetchLimits } from '../../core/flow/prefetch-limits.ts'
 import type {
   Clock,
   LogConsumer,
@@ -9,108 +10,109 @@ import type {
   TopicPartition,
 } from '../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../core/units.ts'
-import { Flow, type FlowCounts } from './flow.ts'
-import { Shard } from './shard.ts'
+import { PartitionProcessor } from './partition-processor.ts'
+import { RecordCounter, type RecordCounts } from './record-counts.ts'
 
 interface Deps {
   readonly consumer: LogConsumer
   readonly clock: Clock
-  /** Calls at once in the process. */
+  /** Concurrent calls of the process. */
   readonly maxInFlight: number
-  /** Whether a partition looks further ahead than its calls need, up to its limits; always, unless it is given. */
-  readonly looksOn?: () => boolean
-  /** When a record may be taken up. Undefined: at once (live topics). */
+  /** When a record may be admitted. Undefined: immediately (events). */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
-  /** Before any record of it, which it may hold back. */
-  readonly onAssigned?: (shard: Shard) => void
-  readonly onRecord: (record: LogRecord, shard: Shard) => void
-  /** As much was taken up as there is, or as there is room for. */
-  readonly onTakenUp: (shard: Shard) => void
-  readonly onRevoked: (shard: Shard) => void
-  /** It is given to another process, and nothing of it is in progress: what is started now for it is waited for. */
-  readonly onHandOver?: (shard: Shard) => void
-  /** What was held back may be startable now, or void. */
-  readonly onRelease: () => void
+  readonly admission: Admission
 }
 
-/** The partitions that one consumer has been given: their shards, what of them is due, how far each is done. */
+/** What a service does with the records of its partitions. */
+export interface Admission {
+  /** Whether a partition prefetches more than its calls need, up to its limits. */
+  prefetchesDeeper(): boolean
+  /** Called before the first record of a partition, to pause it. */
+  assigned(processor: PartitionProcessor): void
+  admit(record: LogRecord, processor: PartitionProcessor): void
+  /** All that was fetched, or that the limits permit, is admitted. */
+  admitted(processor: PartitionProcessor): void
+  revoked(processor: PartitionProcessor): void
+  /** The partition is revoked and nothing of it is in progress; the revocation waits for what starts now. */
+  handOver(processor: PartitionProcessor): void
+  /** Deliveries that were held back may be startable now, or void. */
+  released(): void
+}
+
+/** The partitions assigned to one consumer, with a processor each. */
 export interface Partitions {
   readonly handlers: LogConsumerHandlers
-  shards(): Iterable<Shard>
-  /** What has happened since it was last asked. */
-  takeCounts(): FlowCounts
+  processors(): Iterable<PartitionProcessor>
+  /** Counts since the last call. */
+  takeCounts(): RecordCounts
 }
 
-/** The longest single wait: after it the clock is read again, so that a pause of the machine does not make a long wait late by its length. */
-const lookAtClockEvery = 30_000
-
-const always = (): boolean => true
+const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 
 const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
 export function createPartitions(deps: Deps): Partitions {
-  const { consumer, clock, maxInFlight, looksOn = always, dueAt, onRecord, onTakenUp } = deps
-  const shards = new Map<string, Shard>()
-  let limits = backlogLimits(0, maxInFlight)
-  const limitsNow = (): BacklogLimits => (looksOn() ? limits.whileClogged : limits.whileAllGetsOn)
-  const flow = new Flow()
+  const { consumer, clock, maxInFlight, dueAt, admission } = deps
+  const processors = new Map<string, PartitionProcessor>()
+  let limits = prefetchLimits(0, maxInFlight)
+  const limitsNow = (): PrefetchLimits => (admission.prefetchesDeeper() ? limits.stalled : limits.normal)
+  const counter = new RecordCounter()
 
   function revoke(partition: TopicPartition): void {
-    const shard = shards.get(keyOf(partition))
-    if (shard === undefined) return
-    shard.revoked = true
-    flow.left(shard)
-    shards.delete(keyOf(partition))
-    limits = backlogLimits(shards.size, maxInFlight)
-    deps.onRevoked(shard)
+    const processor = processors.get(keyOf(partition))
+    if (processor === undefined) return
+    processor.revoked = true
+    counter.left(processor)
+    processors.delete(keyOf(partition))
+    limits = prefetchLimits(processors.size, maxInFlight)
+    admission.revoked(processor)
   }
 
-  async function giveUp(partitions: readonly TopicPartition[]): Promise<void> {
-    flow.joined()
+  async function revoking(partitions: readonly TopicPartition[]): Promise<void> {
+    counter.joined()
     const leaving = new Set(partitions.map(keyOf))
-    for (const [key, shard] of shards) shard.isLeaving = leaving.has(key)
-    deps.onRelease()
-    await Promise.all([...shards.values()].map(shard => (shard.isLeaving ? handOver(deps, shard) : undefined)))
+    for (const [key, processor] of processors) processor.isLeaving = leaving.has(key)
+    admission.released()
+    await Promise.all([...processors.values()].filter(({ isLeaving }) => isLeaving).map(each => handOver(deps, each)))
   }
 
   function assign(position: Position): void {
     revoke(position)
-    const shard = new Shard(position, { consumer, limits: limitsNow, onFree: takeUp })
-    shards.set(keyOf(position), shard)
-    limits = backlogLimits(shards.size, maxInFlight)
-    deps.onAssigned?.(shard)
+    const processor = new PartitionProcessor(position, { consumer, limits: limitsNow, onResumed: admit })
+    processors.set(keyOf(position), processor)
+    limits = prefetchLimits(processors.size, maxInFlight)
+    admission.assigned(processor)
   }
 
   function onRecords(batch: RecordBatch): void {
-    const shard = shards.get(keyOf(batch))
+    const processor = processors.get(keyOf(batch))
     // While it waits, the position stands where it was sought to: what an earlier fetch still brings comes again.
-    if (shard === undefined || shard.holds('not_due')) return
-    shard.highWatermark = batch.highWatermark
-    shard.fetchedAt = clock.monotonic()
-    shard.unread.add(batch)
-    takeUp(shard)
+    if (processor === undefined || processor.isPausedFor('not_due')) return
+    processor.highWatermark = batch.highWatermark
+    processor.fetchedAt = clock.monotonic()
+    processor.unread.add(batch)
+    admit(processor)
   }
 
-  /** Takes up what has been fetched, for as long as nothing holds the shard; only then is more fetched. */
-  function takeUp(shard: Shard): void {
-    // What is done at once (a drop) makes room from within: the loop that runs already goes on, without a deeper stack.
-    if (shard.isTakingUp) return
-    shard.isTakingUp = true
+  /** Admits fetched records until the partition is paused or none is left; only then fetches more. */
+  function admit(processor: PartitionProcessor): void {
+    // A record that is done immediately (a drop) re-enters here: the running loop continues instead.
+    if (processor.isAdmitting) return
+    processor.isAdmitting = true
     const now = clock.now()
-    while (!shard.isHeld) {
-      const record = shard.unread.next()
+    while (!processor.isPaused) {
+      const record = processor.unread.next()
       if (record === undefined) break
-      if (record.offset < shard.tracker.received) continue
+      if (record.offset < processor.tracker.received) continue
       const due = dueAt === undefined ? now : dueAt(record)
-      if (due > now) {
-        shard.unread.putBack(record)
-        waitUntilDue(deps, shard, due, limits.whileClogged.dueSoon)
-      } else if (shard.opened(record)) onRecord(record, shard)
+      if (due > now) waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
+      else if (processor.admit(record)) admission.admit(record, processor)
     }
-    shard.isTakingUp = false
-    if (shard.unread.isEmpty && !shard.holds('not_due')) shard.tracker.advance(shard.unread.nextOffset)
-    if (!shard.isHeld) consumer.resume(shard)
-    onTakenUp(shard)
+    processor.isAdmitting = false
+    if (processor.unread.isEmpty && !processor.isPausedFor('not_due'))
+      processor.tracker.advance(processor.unread.nextOffset)
+    if (!processor.isPaused) consumer.resume(processor)
+    admission.admitted(processor)
   }
 
   return {
@@ -118,37 +120,45 @@ export function createPartitions(deps: Deps): Partitions {
       onAssigned: positions => positions.forEach(assign),
       onRevoked: partitions => {
         partitions.forEach(revoke)
-        deps.onRelease()
+        admission.released()
       },
-      onRevoking: giveUp,
-      onConfirmed: () => deps.onRelease(),
+      onRevoking: revoking,
+      onConfirmed: () => admission.released(),
       onRecords,
-      positions: () => [...shards.values()].map(positionOf),
+      positions: () => [...processors.values()].map(positionOf),
     },
-    shards: () => shards.values(),
-    takeCounts: () => flow.take(shards.values()),
+    processors: () => processors.values(),
+    takeCounts: () => counter.take(processors.values()),
   }
 }
 
-async function handOver({ onHandOver }: Deps, shard: Shard): Promise<void> {
-  await shard.idle()
-  if (shard.isLeaving && !shard.revoked) onHandOver?.(shard)
-  await shard.idle()
+async function handOver({ admission }: Deps, processor: PartitionProcessor): Promise<void> {
+  await processor.idle()
+  if (processor.isLeaving && !processor.revoked) admission.handOver(processor)
+  await processor.idle()
 }
 
-/** Parked records fall due in the order in which they were appended: behind the first one that is not due there is none that is. */
-function waitUntilDue({ consumer, clock }: Deps, shard: Shard, due: EpochMs, mostDueSoon: number): void {
-  shard.hold('not_due')
-  const again = shard.unread.keep(due - clock.now() <= dueSoonMs ? mostDueSoon : 0)
-  if (again !== undefined) consumer.seek(shard, again)
+/**
+ * Pauses until the record is due. Records of a retry topic fall due in the order of their appends:
+ * behind the first one that is not due there is none that is.
+ */
+function waitUntilDue(
+  { consumer, clock }: Deps,
+  processor: PartitionProcessor,
+  { record, due, maxDueSoon }: { readonly record: LogRecord; readonly due: EpochMs; readonly maxDueSoon: number },
+): void {
+  processor.unread.requeue(record)
+  processor.pause('not_due')
+  const again = processor.unread.truncate(due - clock.now() <= dueSoonMs ? maxDueSoon : 0)
+  if (again !== undefined) consumer.seek(processor, again)
   const look = (): void => {
     const wait = due - clock.now()
-    if (wait <= 0 || shard.revoked) shard.unhold('not_due')
-    else clock.after(durationMs(Math.min(wait, lookAtClockEvery)), look)
+    if (wait <= 0 || processor.revoked) processor.resume('not_due')
+    else clock.after(durationMs(Math.min(wait, maxTimerMs)), look)
   }
   look()
 }
 
-function positionOf({ topic, partition, tracker }: Shard): Position {
+function positionOf({ topic, partition, tracker }: PartitionProcessor): Position {
   return { topic, partition, offset: tracker.committable, metadata: tracker.metadata }
 }

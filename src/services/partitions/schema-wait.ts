@@ -1,9 +1,8 @@
+import { flowLimits } from '../../core/flow/limits.ts'
 import type { Clock, EventCodec, Logger } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
-import type { Shard } from './shard.ts'
+import type { PartitionProcessor } from './partition-processor.ts'
 
-/** Between two tries to fetch a schema while the registry cannot be reached. */
-const retryEvery = durationMs(1_000)
+const { schemaRetryEvery: retryEvery } = flowLimits.admission
 
 interface Deps<Open> {
   readonly codec: Pick<EventCodec, 'learn'>
@@ -12,42 +11,42 @@ interface Deps<Open> {
   readonly decode: (open: Open) => void
   /** The registry knows no such schema id. */
   readonly unknown: (open: Open) => void
-  /** Starts what was enqueued meanwhile. */
-  readonly pump: () => void
+  /** Starts what was enqueued. */
+  readonly dispatch: () => void
 }
 
-/** Lets a partition stand at a record whose schema is not known yet, until it is. */
+/** Pauses a partition at a record with an unknown schema until the schema is known. */
 export type WaitForSchema<Open> = (open: Open, schemaId: number) => void
 
-export function createSchemaWait<Open extends { readonly shard: Shard }>({
+export function createSchemaWait<Open extends { readonly processor: PartitionProcessor }>({
   codec,
   clock,
   logger,
   decode,
   unknown,
-  pump,
+  dispatch,
 }: Deps<Open>): WaitForSchema<Open> {
   const start: WaitForSchema<Open> = (open, schemaId) => {
-    const { shard } = open
-    shard.hold('schema')
+    const { processor } = open
+    processor.pause('schema')
     codec.learn(schemaId).then(
-      known => goOn(open, known),
+      known => proceed(open, known),
       (error: Error) => {
         logger.warn(
-          { schemaId, topic: shard.topic, partition: shard.partition, error: error.message },
+          { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },
           'schema registry cannot be reached',
         )
-        if (!shard.revoked) clock.after(retryEvery, () => start(open, schemaId))
+        if (!processor.revoked) clock.after(retryEvery, () => start(open, schemaId))
       },
     )
   }
 
-  /** What this record brings comes before what is behind it in the partition. */
-  function goOn(open: Open, known: boolean): void {
+  /** The deliveries of this record precede those of the records behind it. */
+  function proceed(open: Open, known: boolean): void {
     if (known) decode(open)
     else unknown(open)
-    open.shard.unhold('schema')
-    pump()
+    open.processor.resume('schema')
+    dispatch()
   }
 
   return start

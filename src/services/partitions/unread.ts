@@ -1,8 +1,8 @@
 import type { LogRecord, RecordBatch } from '../../core/ports.ts'
 
 /**
- * What was fetched of a partition and not taken up yet, in order. A record that is taken up costs several times its bytes (decoded,
- * routed, queued), and one fetch may bring a thousand: they wait here as they came.
+ * Fetched records of a partition that are not admitted yet, in order. An admitted record costs several
+ * times its bytes (decoded, routed, queued), and one fetch may bring a thousand: they wait undecoded.
  */
 export class Unread {
   /** The next one is the last one: what was taken is held no longer. */
@@ -29,13 +29,13 @@ export class Unread {
   }
 
   /** The one that was taken last is the next one again. */
-  putBack(record: LogRecord): void {
+  requeue(record: LogRecord): void {
     this.#records.push(record)
   }
 
-  /** Keeps so many, and of the others nothing, as if they had not been added. Returns the first offset that has to come again, if any has. */
-  keep(most: number): number | undefined {
-    const dropped = this.#records.splice(0, Math.max(0, this.#records.length - most))
+  /** Truncates the buffer to `max` records. Returns the first offset to fetch again, if any. */
+  truncate(max: number): number | undefined {
+    const dropped = this.#records.splice(0, Math.max(0, this.#records.length - max))
     const first = dropped.at(-1)?.offset
     if (first !== undefined) this.#nextOffset = first
     return first

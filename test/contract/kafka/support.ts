@@ -7,7 +7,6 @@ import { createKafka, type KafkaClient } from '../../../src/adapters/kafka/kafka
 import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/kafkajs.ts'
 import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
 import { createProducer, type ProducerDeps } from '../../../src/adapters/kafka/producer/producer.ts'
-import { OffsetTracker } from '../../../src/core/delivery/tracker.ts'
 import type {
   LogConsumer,
   LogConsumerHandlers,
@@ -18,6 +17,7 @@ import type {
   RecordBatch,
   TopicPartition,
 } from '../../../src/core/ports.ts'
+import { OffsetTracker } from '../../../src/core/progress/offset-tracker.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 

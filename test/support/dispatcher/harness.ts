@@ -8,7 +8,7 @@ import { tiersOf, topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { type DurationMs, durationMs, type EpochMs, Secret } from '../../../src/core/units.ts'
 import { createMarks, type Marks } from '../../../src/services/deletion/marks.ts'
-import { createDispatcherService, type DispatcherService } from '../../../src/services/dispatcher/service.ts'
+import { createDispatcherService, type DispatcherService } from '../../../src/services/dispatcher/dispatcher.ts'
 import { JsonEventCodec } from '../kafka/json-codec.ts'
 import type { MemoryFollower } from '../kafka/memory-follower.ts'
 import { type MemoryConsumer, MemoryLog } from '../kafka/memory-log.ts'
@@ -52,7 +52,7 @@ interface Options {
   readonly attemptProducer?: LogProducer
   readonly tracer?: Tracer
   /** Absent: the process has always had CPU left. */
-  readonly outOfCpuUntil?: () => number
+  readonly cpuSaturatedUntil?: () => number
 }
 
 /** The real dispatcher service on a log in memory, a scripted transport and a manual clock. */
@@ -108,7 +108,9 @@ export class DispatcherHarness {
         codec: this.codec,
         encodeInput: input => Buffer.from(JSON.stringify(input)),
         marks: this.marks,
-        outOfCpuUntil: () => Number.NEGATIVE_INFINITY,
+        cpuSaturatedUntil: () => Number.NEGATIVE_INFINITY,
+        attemptProducer: undefined,
+        tracer: undefined,
         ...more,
         canary: () => this.canary,
         transport: {

@@ -1,5 +1,6 @@
 import type { LogConsumer, LogConsumerHandlers, LogRecord, Position, TopicPartition } from '../../../src/core/ports.ts'
 import { type DurationMs, durationMs } from '../../../src/core/units.ts'
+import type { Admission } from '../../../src/services/partitions/partitions.ts'
 
 export const partition: TopicPartition = { topic: 'hookline.retry.10s', partition: 3 }
 
@@ -95,4 +96,15 @@ export class ScriptedConsumer implements LogConsumer {
   inactivity(): DurationMs {
     return durationMs(0)
   }
+}
+
+/** Prefetches up to the limits and does nothing with a record. */
+export const noAdmission: Admission = {
+  prefetchesDeeper: () => true,
+  assigned: () => undefined,
+  admit: () => undefined,
+  admitted: () => undefined,
+  revoked: () => undefined,
+  handOver: () => undefined,
+  released: () => undefined,
 }

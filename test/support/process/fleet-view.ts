@@ -1,4 +1,4 @@
-import { parseCommit } from '../../../src/core/delivery/commit-state.ts'
+import { parseCommit } from '../../../src/core/progress/commit-state.ts'
 import { type Findings, type Injected, judge, type Limits } from '../../tools/chaos/verdict.ts'
 import type { CommittedPosition } from '../kafka/admin.ts'
 import type { Seen } from '../webhook/recorded-deliveries.ts'

@@ -17,15 +17,15 @@ async function beBusyUntil(isSeen: () => boolean): Promise<void> {
 
 it('a process whose event loop never waits is out of CPU', async () => {
   const watch = watched()
-  expect(watch.outOfCpuUntil()).toBe(Number.NEGATIVE_INFINITY)
+  expect(watch.cpuSaturatedUntil()).toBe(Number.NEGATIVE_INFINITY)
   const startedAt = performance.now()
-  await beBusyUntil(() => watch.outOfCpuUntil() > startedAt)
-  expect(watch.outOfCpuUntil()).toBeGreaterThan(startedAt)
+  await beBusyUntil(() => watch.cpuSaturatedUntil() > startedAt)
+  expect(watch.cpuSaturatedUntil()).toBeGreaterThan(startedAt)
 })
 
 it('one that waits again is not any more', async () => {
   const watch = watched()
-  await beBusyUntil(() => watch.outOfCpuUntil() > 0)
+  await beBusyUntil(() => watch.cpuSaturatedUntil() > 0)
   // Two looks and more have come since, in time, and have seen it wait.
-  await until(async () => performance.now() - watch.outOfCpuUntil() > 1_000 || undefined)
+  await until(async () => performance.now() - watch.cpuSaturatedUntil() > 1_000 || undefined)
 })

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { heldBytes } from '../../../core/delivery/backlog.ts'
+import { flowLimits } from '../../../core/flow/limits.ts'
+import { heldBytes } from '../../../core/flow/prefetch-limits.ts'
 import type { LogConsumerHandlers, LogRecord } from '../../../core/ports.ts'
 import type { FetchedBatch } from '../kafkajs/private-api.ts'
 import { recordOf } from '../log/fetch.ts'
@@ -15,16 +16,14 @@ export interface FetchSize {
   readonly total: number
 }
 
-const kibibyte = 1024
-
 /** For throughput: small fetches cost more for each delivery (docs/decisions/0043). */
-export const usualFetch: FetchSize = { perPartition: 1024 * kibibyte, total: 8192 * kibibyte }
+export const usualFetch: FetchSize = flowLimits.fetch.usual
 
 /**
  * For retry topics: some 200 retry records per partition, 900 in total. While an endpoint receives
  * its overdue retries, events for other destinations do not wait for a large fetch.
  */
-export const smallFetch: FetchSize = { perPartition: 256 * kibibyte, total: 1024 * kibibyte }
+export const smallFetch: FetchSize = flowLimits.fetch.retries
 
 /** Records delivered in one event loop turn. One fetch may contain 50,000 compressed records. */
 const maxRecordsPerTurn = 1_000

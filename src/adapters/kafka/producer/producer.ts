@@ -1,7 +1,7 @@
 import type { Producer } from 'kafkajs'
+import { flowLimits } from '../../../core/flow/limits.ts'
 import { partitionFor } from '../../../core/message/event.ts'
 import type { Cancel, Clock, Logger, LogProducer, OnAck, OutgoingRecord } from '../../../core/ports.ts'
-import { durationMs } from '../../../core/units.ts'
 import { type KafkaClient, metadataMaxAgeMs, producerRetry } from '../kafkajs/client.ts'
 import { codeOfThrown, KafkaError, kafkaError, recordTooLarge, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/kafkajs.ts'
@@ -38,7 +38,7 @@ export interface ProducerDeps {
 }
 
 /** How long a record waits for others, as Kafka's `linger.ms`. */
-const linger = { usual: durationMs(5), forLargeBatches: durationMs(20) }
+const { linger } = flowLimits.append
 /**
  * How long the leader may wait for its replicas. Below the request timeout, so that its answer
  * arrives.
@@ -179,7 +179,7 @@ class BatchingProducer implements LogProducer {
       this.#sendFrom(topic.name, partition, queue)
       return
     }
-    const delay = prefersLargeBatches ? linger.forLargeBatches : linger.usual
+    const delay = prefersLargeBatches ? linger.patient : linger.usual
     topic.cancelLinger ??= this.#deps.clock.after(delay, () => this.#sendAll(topic))
   }
 

@@ -2,12 +2,12 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
+import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
 import { createPartitions } from '../../../../src/services/partitions/partitions.ts'
-import type { Shard } from '../../../../src/services/partitions/shard.ts'
 import { recordOf } from '../../../support/dispatcher/deliveries.ts'
-import { type Fetch, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
+import { type Fetch, noAdmission, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { type Kind, ShardOracle } from './shard-oracle.ts'
+import { type Kind, ProcessorOracle } from './processor-oracle.ts'
 
 const maxInFlight = 1
 const small = Buffer.alloc(10)
@@ -40,7 +40,7 @@ const command = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('learn' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look on' as const), looksOn: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look on' as const), prefetchesDeeper: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stray' as const), count: fc.nat(10) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('commit' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('revoke' as const) }) },
@@ -67,17 +67,17 @@ type Run = typeof run extends fc.Arbitrary<infer T> ? T : never
 class Both {
   readonly #clock = new ManualClock()
   readonly #kinds = new Map<number, Kind>()
-  readonly #oracle: ShardOracle
+  readonly #oracle: ProcessorOracle
   readonly #consumer: ScriptedConsumer
   readonly #partitions: ReturnType<typeof createPartitions>
-  readonly #open = new Map<number, { record: LogRecord; shard: Shard }>()
+  readonly #open = new Map<number, { record: LogRecord; processor: PartitionProcessor }>()
   /** Of assignments before, not done when they ended. */
-  readonly #stale: { record: LogRecord; shard: Shard }[] = []
+  readonly #stale: { record: LogRecord; processor: PartitionProcessor }[] = []
   #taken: number[] = []
   /** Also of assignments before. */
-  #waiting: Shard[] = []
+  #waiting: PartitionProcessor[] = []
   #committed = { offset: 0, metadata: '' }
-  #looksOn = false
+  #prefetchesDeeper = false
 
   constructor({ log, tail, delayMs, others }: Run) {
     let [offset, timestamp] = [-1, Number(this.#clock.now())]
@@ -92,12 +92,15 @@ class Both {
     this.#consumer = new ScriptedConsumer(records, end)
     const dueAt = delayMs === undefined ? undefined : (of: LogRecord) => epochMs(of.timestamp + delayMs)
     this.#partitions = createPartitions({
-      ...{ consumer: this.#consumer, clock: this.#clock, maxInFlight, dueAt },
-      looksOn: () => this.#looksOn,
-      onRecord: (record, shard) => this.#take(record, shard),
-      onTakenUp: () => undefined,
-      onRevoked: () => undefined,
-      onRelease: () => undefined,
+      consumer: this.#consumer,
+      clock: this.#clock,
+      maxInFlight,
+      dueAt,
+      admission: {
+        ...noAdmission,
+        prefetchesDeeper: () => this.#prefetchesDeeper,
+        admit: (record, processor) => this.#take(record, processor),
+      },
     })
     const { handlers } = this.#partitions
     void this.#consumer.start(handlers)
@@ -105,23 +108,23 @@ class Both {
       Array.from({ length: others }, (_, each) => ({ topic: 'other', partition: each, offset: 0, metadata: '' })),
     )
     const kindOf = (of: number): Kind => this.#kinds.get(of) ?? 'waits'
-    this.#oracle = new ShardOracle({ records, end, kindOf, others, maxInFlight, delayMs, now: this.#clock.now() })
+    this.#oracle = new ProcessorOracle({ records, end, kindOf, others, maxInFlight, delayMs, now: this.#clock.now() })
   }
 
-  #take(record: LogRecord, shard: Shard): void {
+  #take(record: LogRecord, processor: PartitionProcessor): void {
     this.#taken.push(record.offset)
-    this.#open.set(record.offset, { record, shard })
+    this.#open.set(record.offset, { record, processor })
     const kind = this.#kinds.get(record.offset)
     if (kind === 'done at once') this.#done(record.offset)
     if (kind !== 'needs a schema') return
-    this.#waiting.push(shard)
-    shard.hold('schema')
+    this.#waiting.push(processor)
+    processor.pause('schema')
   }
 
   #done(offset: number): void {
-    const { record, shard } = this.#open.get(offset) ?? {}
+    const { record, processor } = this.#open.get(offset) ?? {}
     this.#open.delete(offset)
-    if (record !== undefined) shard?.done(record)
+    if (record !== undefined) processor?.done(record)
   }
 
   async obey(command: Command): Promise<void> {
@@ -137,12 +140,12 @@ class Both {
         await this.#clock.advance(command.ms)
         return oracle.wait(this.#clock.now())
       case 'learn':
-        for (const shard of this.#waiting.splice(0)) shard.unhold('schema')
+        for (const processor of this.#waiting.splice(0)) processor.resume('schema')
         return oracle.learn()
       case 'look on':
-        this.#looksOn = command.looksOn
-        for (const shard of this.#partitions.shards()) shard.reconsider()
-        return oracle.lookOn(command.looksOn)
+        this.#prefetchesDeeper = command.prefetchesDeeper
+        for (const processor of this.#partitions.processors()) processor.recheckLimits()
+        return oracle.lookOn(command.prefetchesDeeper)
       case 'stray':
         return oracle.isNotDue ? consumer.stray(command.count) : undefined
       case 'commit':
@@ -166,7 +169,7 @@ class Both {
   #endOne(which: number): void {
     if (which % 5 === 0) {
       const [stale] = this.#stale.splice(which % Math.max(1, this.#stale.length), 1)
-      if (stale !== undefined) stale.shard.done(stale.record)
+      if (stale !== undefined) stale.processor.done(stale.record)
       return
     }
     const offset = [...this.#open.keys()][which % Math.max(1, this.#open.size)]

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { cloggedMs } from '../../../../src/core/delivery/backlog.ts'
+import { flowLimits } from '../../../../src/core/flow/limits.ts'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+
+const { stallThresholdMs } = flowLimits.prefetch
 
 const hour = 3_600_000
 const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)
@@ -37,7 +39,7 @@ it('records behind those of an endpoint that does not answer are looked for as s
   })
   const delivered = (): number => harness.count('deliveries{erp,delivered}')
   write(harness, 900)
-  await harness.advance(cloggedMs - 1)
+  await harness.advance(stallThresholdMs - 1)
   expect(delivered()).toBeLessThan(700)
   await harness.advance(50)
   expect(delivered()).toBe(900)
@@ -139,7 +141,7 @@ describe('the breaker of a destination', () => {
 })
 
 describe('a destination that accepts and never answers', () => {
-  it('does not keep another one waiting: what it piled up moves on, and its places are its own', async () => {
+  it('does not keep another one waiting: what it piled up moves on, and its permits are its own', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('slow'), destination('fast')],
       answer: call => (isFor('slow')(call) ? 'never' : ok),
@@ -178,7 +180,7 @@ describe('a destination that accepts and never answers', () => {
       destinations: [destination('slow'), destination('fast')],
       answer: call => (isFor('slow')(call) ? 'never' : ok),
       delivery: { perWebhook: 10 },
-      outOfCpuUntil: () => Math.min(harness.clock.monotonic(), startedAt + outOfCpuFor),
+      cpuSaturatedUntil: () => Math.min(harness.clock.monotonic(), startedAt + outOfCpuFor),
     })
     const startedAt = harness.clock.monotonic()
     write(harness, 1_100)
@@ -222,7 +224,7 @@ describe('a destination that accepts and never answers', () => {
     expect(harness.calls.filter(({ call }) => isFor('well')(call))).toHaveLength(25 * 300)
   })
 
-  it('of many destinations that share few places each one gets its turn, though some of them hang', async () => {
+  it('of many destinations that share few limiter each one gets its turn, though some of them hang', async () => {
     const ids = Array.from({ length: 300 }, (_, index) => `${index % 50 === 0 ? 'dead' : 'well'}${index}`)
     const harness = await DispatcherHarness.started({
       destinations: ids.map(id => destination(id)),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { setUp, upTo } from './one-shard.ts'
+import { setUp, upTo } from './one-processor.ts'
 
 describe('a record that is not due', () => {
   const dueAfter = { 2: 10, 3: 10, 4: 20 }
@@ -49,12 +49,12 @@ describe('a record that is not due', () => {
   })
 
   it('does not let go on what is held for another reason too', async () => {
-    const { consumer, taken, clock, shard } = setUp({ offsets: upTo(5), dueAfter })
+    const { consumer, taken, clock, processor } = setUp({ offsets: upTo(5), dueAfter })
     consumer.fetch({ count: 5 })
-    shard()?.hold('schema')
+    processor()?.pause('schema')
     await clock.advance(10_000)
     expect(consumer.isPaused).toBe(true)
-    shard()?.unhold('schema')
+    processor()?.resume('schema')
     expect(consumer.isPaused).toBe(false)
     consumer.fetch({ count: 2 })
     expect(taken).toEqual(upTo(4))

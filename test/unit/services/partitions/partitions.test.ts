@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Given, mebibyte, setUp, upTo } from './one-shard.ts'
+import { type Given, mebibyte, setUp, upTo } from './one-processor.ts'
 
 describe('a partition at its limits', () => {
   it('leaves what was fetched as it came, also by a fetch that was under way, and fetches no more', () => {
@@ -27,7 +27,7 @@ describe('a partition at its limits', () => {
     const { consumer, taken, committable } = setUp({
       offsets: upTo(20_000),
       value: Buffer.alloc(5 * mebibyte.length),
-      onRecord: (record, shard) => shard.done(record),
+      onRecord: (record, processor) => processor.done(record),
     })
     consumer.fetch({ count: 20_000 })
     expect([taken.length, committable(), consumer.isPaused]).toEqual([20_000, [20_000], false])
@@ -71,7 +71,7 @@ describe('the position that may be committed', () => {
     const { consumer, committable, done } = setUp({
       offsets: upTo(4),
       end: 50,
-      onRecord: (record, shard) => record.offset === 1 && shard.hold('schema'),
+      onRecord: (record, processor) => record.offset === 1 && processor.pause('schema'),
     })
     consumer.fetch({ count: 4, withGap: true })
     done(0, 1)
@@ -81,25 +81,25 @@ describe('the position that may be committed', () => {
 
 describe('a schema that is waited for', () => {
   it('holds the rest where it is, in order; what comes meanwhile goes behind it', () => {
-    const { consumer, taken, shard } = setUp({
+    const { consumer, taken, processor } = setUp({
       offsets: upTo(6),
-      onRecord: (record, of) => record.offset === 1 && of.hold('schema'),
+      onRecord: (record, of) => record.offset === 1 && of.pause('schema'),
     })
     consumer.fetch({ count: 4 })
     consumer.fetch({ count: 2, late: true })
     expect([taken, consumer.isPaused]).toEqual([upTo(2), true])
-    shard()?.unhold('schema')
+    processor()?.resume('schema')
     expect([taken, consumer.isPaused]).toEqual([upTo(6), false])
   })
 
   it('is not the end of another hold', () => {
-    const { consumer, taken, shard, done } = setUp({
+    const { consumer, taken, processor, done } = setUp({
       offsets: upTo(6),
       value: mebibyte,
-      onRecord: (record, of) => record.offset === 4 && of.hold('schema'),
+      onRecord: (record, of) => record.offset === 4 && of.pause('schema'),
     })
     consumer.fetch({ count: 6 })
-    shard()?.unhold('schema')
+    processor()?.resume('schema')
     expect(taken).toEqual(upTo(5))
     done(0, 1, 2)
     expect(taken).toEqual(upTo(6))
@@ -108,27 +108,27 @@ describe('a schema that is waited for', () => {
 
 describe('a revocation', () => {
   it('drops what was not taken up, and what ends later changes nothing', () => {
-    const { consumer, taken, shard, committable, done } = setUp({ offsets: upTo(8), value: mebibyte })
+    const { consumer, taken, processor, committable, done } = setUp({ offsets: upTo(8), value: mebibyte })
     consumer.fetch({ count: 8 })
-    const revoked = shard()
+    const revoked = processor()
     consumer.revoke()
     done(0, 1, 2, 3, 4)
-    revoked?.unhold('backlog')
+    revoked?.resume('backlog')
     expect([taken, committable()]).toEqual([upTo(5), []])
     consumer.fetch({ count: 8, late: true })
     expect(taken).toEqual(upTo(5))
   })
 
   it('drops what waits for its time or for a schema', async () => {
-    const { consumer, taken, clock, shard } = setUp({
+    const { consumer, taken, clock, processor } = setUp({
       offsets: upTo(4),
       dueAfter: { 2: 10 },
-      onRecord: (record, of) => record.offset === 1 && of.hold('schema'),
+      onRecord: (record, of) => record.offset === 1 && of.pause('schema'),
     })
     consumer.fetch({ count: 4 })
-    const revoked = shard()
+    const revoked = processor()
     consumer.revoke()
-    revoked?.unhold('schema')
+    revoked?.resume('schema')
     await clock.advance(60_000)
     expect([taken, consumer.calls]).toEqual([upTo(2), ['pause']])
   })

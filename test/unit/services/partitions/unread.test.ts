@@ -53,7 +53,7 @@ describe('what was fetched and not taken up', () => {
     const unread = new Unread()
     unread.add(added)
     take(unread, taken)
-    expect([unread.keep(most), unread.nextOffset]).toEqual([again, again ?? 40])
+    expect([unread.truncate(most), unread.nextOffset]).toEqual([again, again ?? 40])
     unread.add(batch([50]))
     expect(take(unread, kept.length + 2)).toEqual([...kept, 50, undefined])
   })
@@ -61,7 +61,7 @@ describe('what was fetched and not taken up', () => {
   it('has the one first that was put back', () => {
     const unread = new Unread()
     unread.add(batch([5, 6]))
-    unread.putBack(unread.next() as LogRecord)
+    unread.requeue(unread.next() as LogRecord)
     expect(take(unread, 3)).toEqual([5, 6, undefined])
   })
 

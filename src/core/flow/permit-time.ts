@@ -1,0 +1,61 @@
+import { flowLimits } from './limits.ts'
+
+const { neverSlowMs, quickPart, callTimeWindowMs, lastCallWeight } = flowLimits.concurrency
+
+/** Of the calls that ended in one window. */
+interface Sums {
+  /** Milliseconds that permits were held. */
+  held: number
+  /** The same, each multiplied with itself. */
+  squares: number
+  /** Whether a call of a quick destination has ended. */
+  hasQuick: boolean
+}
+
+const noSums = (): Sums => ({ held: 0, squares: 0, hasQuick: false })
+
+/** How long the calls take for which one destination holds permits of a limit. */
+export interface CallTime {
+  /** Undefined before the first call has ended. */
+  meanMs: number | undefined
+  /** Its calls take long beside those of the others: they leave the last permit to quick ones. */
+  isSlow: boolean
+}
+
+/**
+ * How long the permits of a shared limit are held. Each call counts with its duration: one of 5 s as
+ * much as a thousand of 5 ms. Times are monotonic milliseconds.
+ */
+export class PermitTime {
+  #window = 0
+  #now = noSums()
+  #before = noSums()
+
+  /** A call of this destination has ended. */
+  ended(time: CallTime, tookMs: number, now: number): void {
+    this.#moveTo(Math.floor(now / callTimeWindowMs))
+    this.#now.held += tookMs
+    this.#now.squares += tookMs * tookMs
+    time.meanMs = time.meanMs === undefined ? tookMs : time.meanMs + (tookMs - time.meanMs) * lastCallWeight
+    time.isSlow = time.meanMs > Math.max(neverSlowMs, quickPart * this.typicalMs)
+    if (!time.isSlow) this.#now.hasQuick = true
+  }
+
+  /** Whether there are quick destinations. */
+  get hasQuick(): boolean {
+    return this.#now.hasQuick || this.#before.hasQuick
+  }
+
+  /** The mean duration of all calls, each weighted with its duration. */
+  get typicalMs(): number {
+    const held = this.#now.held + this.#before.held
+    return held === 0 ? 0 : (this.#now.squares + this.#before.squares) / held
+  }
+
+  #moveTo(window: number): void {
+    if (window === this.#window) return
+    this.#before = window === this.#window + 1 ? this.#now : noSums()
+    this.#now = noSums()
+    this.#window = window
+  }
+}

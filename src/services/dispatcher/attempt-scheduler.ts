@@ -1,0 +1,265 @@
+import {
+  type Attempt,
+  beforeAttempt,
+  type Decision,
+  decide,
+  defer,
+  mustBeAttempted,
+  unconfigured,
+  webhooksToCall,
+} from '../../core/delivery/decide.ts'
+import type { DeferralCause } from '../../core/delivery/outcome.ts'
+import type { Routing } from '../../core/delivery/route.ts'
+import type { RetryPolicy } from '../../core/delivery/schedule.ts'
+import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { PayloadSettings } from '../../core/settings.ts'
+import { keptTraceIdOf } from '../../core/trace/context.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
+import { durationMs, type EpochMs } from '../../core/units.ts'
+import type { Marks } from '../deletion/marks.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
+import type { RecordAttempt } from './attempt-records.ts'
+import { traceAttempt } from './attempt-trace.ts'
+import type { BegunAttempt, MakeAttempt, OnAttemptEnd } from './attempts.ts'
+import { updateCircuitBreaker } from './circuit-breaker-update.ts'
+import { coalesce } from './coalesce.ts'
+import { observeDelay } from './delays.ts'
+import { type Delivery, type DestinationState, receivedAtOf } from './delivery.ts'
+import { DestinationQueues } from './destination-queues.ts'
+import { isHeldUpByOthers, type Open, routeOf } from './destination-route.ts'
+import { createDispatchLoop, type Step } from './dispatch-loop.ts'
+import type { Settle } from './settle.ts'
+import { SpilloverController } from './spillover.ts'
+
+interface Deps {
+  readonly routing: () => Routing
+  readonly payload: () => PayloadSettings
+  readonly policy: RetryPolicy
+  readonly limiter: ConcurrencyLimiter
+  readonly makeAttempt: MakeAttempt
+  readonly settle: Settle
+  readonly marks: Pick<Marks, 'size' | 'stops' | 'isCurrent'>
+  readonly clock: Clock
+  /** Age of the oldest record in progress, in milliseconds. */
+  readonly oldestOpenMs: () => number
+  /** Until when the process lacked CPU, in monotonic milliseconds. */
+  readonly cpuSaturatedUntil: () => number
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Undefined: attempts are not recorded. */
+  readonly recordAttempt: RecordAttempt | undefined
+  /** Undefined: attempts are not traced. */
+  readonly tracer: Tracer | undefined
+}
+
+/**
+ * The dispatch loop: takes deliveries from the destination queues while the process has permits, asks
+ * core for the decision, starts the attempt or settles the delivery.
+ */
+export class AttemptScheduler {
+  readonly #deps: Deps
+  readonly #queues: DestinationQueues
+  /** Taken from their queues but not startable for now, in order; their keys block the deliveries behind them. */
+  #held: Delivery[] = []
+  #isOpen = true
+  #inProgress = 0
+  readonly #logAttempt: LogAttempt
+  readonly #spillover: SpilloverController
+  /** Starts all deliveries that may start. */
+  readonly dispatch: () => void
+  /** A call or a delivery of the destination has ended: a permit is free, or the next delivery of a key is ready. */
+  readonly noteEnded: (target: DestinationState) => void
+
+  readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
+
+  constructor(deps: Deps) {
+    const { clock, limiter, logger, recordAttempt, oldestOpenMs, cpuSaturatedUntil } = deps
+    this.#deps = deps
+    this.#queues = new DestinationQueues(limiter)
+    this.#logAttempt = createAttemptLog({ clock, logger, recordAttempt })
+    const spill = (delivery: Delivery): void => this.#deferQueued(delivery, 'lane_full')
+    const canDefer = ({ carried }: Delivery): boolean => !mustBeAttempted(carried, clock.now())
+    this.#spillover = new SpilloverController({
+      clock,
+      oldestOpenMs,
+      cpuSaturatedUntil,
+      queues: this.#queues,
+      defer: spill,
+      canDefer,
+      isOpen: () => this.#isOpen,
+    })
+    this.dispatch = createDispatchLoop(clock, () => this.#startNext())
+    this.noteEnded = coalesce(clock, ended => {
+      this.#queues.unblock(ended)
+      this.dispatch()
+    })
+  }
+
+  /** Deliveries whose calls or copies are in progress. */
+  get inProgress(): number {
+    return this.#inProgress
+  }
+
+  /** The state of a destination: one for as long as the process lives. */
+  stateOf(destination: string): DestinationState {
+    return this.#queues.of(destination)
+  }
+
+  enqueue(delivery: Delivery): void {
+    this.#queues.push(delivery)
+  }
+
+  #startNext(): ReturnType<Step> {
+    const { limiter, marks } = this.#deps
+    const delivery = this.#isOpen && limiter.hasCapacity ? this.#queues.take() : undefined
+    if (delivery === undefined) return undefined
+    const before = limiter.inFlight
+    if (delivery.of.processor.revoked) this.#queues.dropped(delivery)
+    else if (delivery.of.processor.mayStart && marks.isCurrent()) this.#start(delivery)
+    else this.#held.push(delivery)
+    return limiter.inFlight > before ? 0 : 1
+  }
+
+  /** Requeues deliveries that were held back: their revocation has ended, or deletions are known again. */
+  release(): void {
+    this.#restoreHeld()
+    this.dispatch()
+  }
+
+  #restoreHeld(): void {
+    const held = this.#held
+    this.#held = []
+    // Each goes before those that were requeued already, which restores their order.
+    for (const delivery of held.reverse()) this.#queues.restore(delivery)
+  }
+
+  /**
+   * A partition is revoked and nothing of it is in progress. The commit tells the next owner which
+   * destinations are done. Where its metadata has no room for that, the rest of the record is
+   * deferred, so that nothing is repeated.
+   */
+  handOver(processor: PartitionProcessor): void {
+    const { uncovered } = processor.tracker
+    if (uncovered.size === 0) return
+    this.#restoreHeld()
+    const isWanted = ({ of }: Delivery): boolean => uncovered.has(of.record.offset)
+    for (const target of this.#queues.all)
+      for (const delivery of this.#queues.drainMatching(target, processor, Number.POSITIVE_INFINITY, isWanted))
+        this.#deferQueued(delivery, 'handover')
+    this.dispatch()
+  }
+
+  /** Whether a record is stalled: partitions then prefetch more than their calls need. */
+  get isStalled(): boolean {
+    return this.#spillover.isStalled
+  }
+
+  /** Spills the deliveries of slow destinations, if the partition has reached its limits. */
+  relieveBacklog(processor: PartitionProcessor): void {
+    this.#spillover.check(processor)
+  }
+
+  /** Starts no attempt from now on. */
+  close(): void {
+    this.#isOpen = false
+  }
+
+  #start(delivery: Delivery): void {
+    const stopped = this.#stopped(delivery)
+    if (stopped !== undefined) return this.#finish(delivery, { kind: 'dropped', reason: stopped })
+    const route = routeOf(delivery.target, this.#deps)
+    switch (route.kind) {
+      case 'dropped':
+        return this.#finish(delivery, { kind: 'dropped', reason: route.reason })
+      case 'dead_lettered':
+        return this.#finish(delivery, unconfigured(delivery.carried, this.#deps.policy, this.#deps.clock.now()))
+      case 'deliver':
+        return this.#startWhenDue(delivery, route)
+    }
+  }
+
+  /** Asked before every attempt: a retry that waited may be of a user who was deleted meanwhile. */
+  #stopped(delivery: Delivery): ReturnType<Marks['stops']> {
+    const { marks, clock } = this.#deps
+    if (marks.size === 0) return undefined
+    const { message, sourceId } = delivery.event
+    const { userId, type } = message
+    return marks.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
+  }
+
+  #startWhenDue(delivery: Delivery, route: Open): void {
+    const { clock, policy } = this.#deps
+    const now = clock.now()
+    const due = beforeAttempt(delivery.carried, route.isPaused, policy, now)
+    switch (due.kind) {
+      case 'attempt':
+        return this.#attempt(delivery, route, now)
+      case 'wait':
+        this.#queues.ended(delivery)
+        this.noteEnded(delivery.target)
+        clock.after(durationMs(due.until - now), () => {
+          this.#queues.push(delivery)
+          this.dispatch()
+        })
+        return
+      default:
+        return this.#finish(delivery, due)
+    }
+  }
+
+  #attempt(delivery: Delivery, { callees, callMaker }: Open, now: EpochMs): void {
+    const { limiter, clock, policy, makeAttempt, tracer } = this.#deps
+    const { target } = delivery
+    const startedAt = clock.monotonic()
+    if (target.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now)) {
+      const climbs = !target.breaker.isProbing
+      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
+    }
+    const webhooks = webhooksToCall(callees, delivery.carried)
+    const called = limiter.callable(target, webhooks)
+    if (called.webhooks.length === 0 && webhooks.length > 0) return this.#queues.block(delivery)
+    const isProbe = target.breaker.begins(startedAt)
+    this.#inProgress++
+    delivery.of.processor.started()
+    const trace = tracer && traceAttempt(tracer, delivery)
+    observeDelay(this.#deps.metrics, delivery, now, trace && keptTraceIdOf(trace.context))
+    const begun = { ...called, delivery, callMaker, at: now, startedAt, isProbe, trace }
+    makeAttempt(begun, this.#onAttemptEnd)
+  }
+
+  #attempted(begun: BegunAttempt, attempt: Attempt): void {
+    const { clock, policy } = this.#deps
+    const { delivery, startedAt, trace } = begun
+    const endedAt = clock.monotonic()
+    this.#inProgress--
+    updateCircuitBreaker(this.#deps, begun, attempt, endedAt)
+    const decision = decide(attempt, delivery.carried, policy, clock.now())
+    trace?.end(decision)
+    this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)
+    this.#finish(delivery, decision)
+    delivery.of.processor.ended()
+  }
+
+  #finish(delivery: Delivery, decision: Decision): void {
+    this.#inProgress++
+    this.#deps.settle.delivery(delivery, decision, () => {
+      this.#inProgress--
+      this.#queues.ended(delivery)
+      this.noteEnded(delivery.target)
+    })
+  }
+
+  /** Defers a queued delivery. It was not taken from its queue, so that no end of it is reported there. */
+  #deferQueued(delivery: Delivery, cause: DeferralCause): void {
+    const { clock, policy, limiter, settle } = this.#deps
+    // A hand-over says nothing about the endpoint, nor does a permit that others hold: neither raises the tier.
+    const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.target, limiter)
+    this.#inProgress++
+    settle.delivery(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }), () => {
+      this.#inProgress--
+    })
+  }
+}

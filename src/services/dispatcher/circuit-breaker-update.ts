@@ -1,0 +1,30 @@
+import { type Attempt, isInconclusive } from '../../core/delivery/decide.ts'
+import { isRetryable } from '../../core/delivery/outcome.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Logger } from '../../core/ports.ts'
+import type { BegunAttempt } from './attempts.ts'
+
+interface Deps {
+  readonly metrics: Pick<Metrics, 'breakersOpen'>
+  readonly logger: Logger
+}
+
+/** Tells the breaker of a destination how an attempt has ended, and operators when it opens or closes. */
+export function updateCircuitBreaker(
+  { metrics, logger }: Deps,
+  { delivery, isProbe: wasProbe }: BegunAttempt,
+  attempt: Attempt,
+  endedAt: number,
+): void {
+  const { calls } = attempt
+  const { breaker, destination } = delivery.target
+  const wasOpen = breaker.isOpen
+  const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
+  const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))
+  breaker.ended({ failed, wasProbe, isConclusive: calls.length > 0 && !isInconclusive(attempt) }, endedAt)
+  if (breaker.isOpen === wasOpen) return
+  metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
+  if (breaker.isOpen)
+    logger.warn({ destination }, 'breaker open: most deliveries fail; records are deferred, one probe every 30 s')
+  else logger.info({ destination }, 'breaker closed: deliveries succeed again')
+}

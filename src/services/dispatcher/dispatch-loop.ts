@@ -1,0 +1,44 @@
+import { flowLimits } from '../../core/flow/limits.ts'
+import type { Clock } from '../../core/ports.ts'
+
+const { maxPerTick } = flowLimits.dispatch
+
+/**
+ * Handles the next deliveries. Returns how many of them it deferred, dropped or requeued; a call does
+ * not count. `remaining`: about how many it may handle. Undefined: none is ready, or no permit is free.
+ */
+export type Step = (remaining: number) => number | undefined
+
+/**
+ * Repeats `step` until nothing is ready, or until `maxPerTick` deliveries are handled; continues in
+ * the next tick of the event loop. When a circuit breaker opens, hundreds of queued deliveries are
+ * deferred, and responses and events of other destinations would wait for all of them.
+ */
+export function createDispatchLoop(clock: Pick<Clock, 'soon'>, step: Step): () => void {
+  let isRunning = false
+  let isDue = false
+
+  function dispatch(): void {
+    // A delivery that ends immediately (a drop) re-enters here: the running loop continues instead.
+    if (isRunning || isDue) return
+    isRunning = true
+    let remaining = maxPerTick
+    while (remaining > 0) {
+      const done = step(remaining)
+      if (done === undefined) break
+      remaining -= done
+    }
+    isRunning = false
+    if (remaining <= 0) runSoon()
+  }
+
+  function runSoon(): void {
+    isDue = true
+    clock.soon(() => {
+      isDue = false
+      dispatch()
+    })
+  }
+
+  return dispatch
+}

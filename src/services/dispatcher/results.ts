@@ -1,0 +1,72 @@
+import type { Carried } from '../../core/delivery/carried.ts'
+import { noDestination } from '../../core/delivery/dead-letter.ts'
+import type { Decision, Deferral } from '../../core/delivery/decide.ts'
+import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
+import { canarySource } from '../../core/delivery/route.ts'
+import type { EventHead } from '../../core/message/event.ts'
+import type { Metrics } from '../../core/metrics.ts'
+import type { Clock } from '../../core/ports.ts'
+import { formatDuration } from '../../core/units.ts'
+import type { Delivery } from './delivery.ts'
+
+/** Counts what was settled; called when it is. */
+export interface CountResults {
+  delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void
+  /** What a destination does not get by the routing. */
+  dropped(event: EventHead, reason: DropReason): void
+  /** A record that no destination can be given yet. */
+  unrouted(decision: Deferral): void
+  /** A record that no destination could be given; undefined: nor an event made of. */
+  refused(event: EventHead | undefined, reason: DeadLetterReason): void
+}
+
+export function createCountResults({
+  metrics,
+  clock,
+}: {
+  readonly metrics: Metrics
+  readonly clock: Clock
+}): CountResults {
+  const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
+
+  /** In seconds, however often it was parked since. */
+  const sinceAppend = ({ origin }: Carried): number => Math.max(0, clock.now() - origin.timestamp) / 1000
+
+  /** One that waits for a retry may still arrive. */
+  function heartbeat(end: Decision['kind'], carried: Carried): void {
+    if (end === 'dead_lettered' || end === 'dropped') lost(end)
+    if (end !== 'delivered') return
+    metrics.canaryReceived.inc({})
+    metrics.canarySeconds.observe({}, sinceAppend(carried))
+  }
+
+  return {
+    delivery({ event: { sourceId }, carried, target }, decision) {
+      const { destination, attempt } = carried
+      if (decision.kind === 'delivered') {
+        target.delivered ??= metrics.deliveries.of({ destination, result: decision.kind })
+        target.delivered.inc()
+        if (attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))
+      } else metrics.deliveries.inc({ destination, result: decision.kind })
+      if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
+      if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
+      if (decision.kind === 'dropped') metrics.drops.inc({ reason: decision.reason })
+      if (decision.kind === 'dead_lettered') metrics.deadLetters.inc({ destination, reason: decision.reason })
+      if (sourceId === canarySource) heartbeat(decision.kind, carried)
+    },
+    dropped({ sourceId }, reason) {
+      metrics.drops.inc({ reason })
+      if (sourceId === canarySource) lost('dropped')
+    },
+    unrouted({ kind, tier, cause }) {
+      metrics.deliveries.inc({ destination: noDestination, result: kind })
+      metrics.parked.inc({ tier: formatDuration(tier) })
+      metrics.deferrals.inc({ cause })
+    },
+    refused(event, reason) {
+      // The event may name any destination: as a label it would be unbounded.
+      metrics.deadLetters.inc({ destination: '-', reason })
+      if (event?.sourceId === canarySource) lost('dead_lettered')
+    },
+  }
+}

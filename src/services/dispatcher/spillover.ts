@@ -1,0 +1,98 @@
+import { flowLimits } from '../../core/flow/limits.ts'
+import { slowSince } from '../../core/flow/spillover.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import type { Delivery } from './delivery.ts'
+import type { DestinationQueues } from './destination-queues.ts'
+import { createDispatchLoop, type Step } from './dispatch-loop.ts'
+
+const { checkEvery } = flowLimits.spillover
+const { stallThresholdMs } = flowLimits.prefetch
+
+interface Deps {
+  readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
+  /** Age of the oldest record in progress, in milliseconds. */
+  readonly oldestOpenMs: () => number
+  /** Until when the process lacked CPU, in monotonic milliseconds. */
+  readonly cpuSaturatedUntil: () => number
+  readonly queues: Pick<DestinationQueues, 'findSlow' | 'slow' | 'drainMatching'>
+  /** Moves a queued delivery to a retry topic. */
+  readonly defer: (delivery: Delivery) => void
+  /** False at the end of a delivery's window without an attempt: it waits in memory for that attempt. */
+  readonly canDefer: (delivery: Delivery) => boolean
+  readonly isOpen: () => boolean
+}
+
+/**
+ * Spillover for partitions that have reached their prefetch limits. While no record is stalled, the
+ * limits are low; else partitions prefetch more. A slow destination's deliveries leave memory for a
+ * retry topic if other destinations have records behind them; else the partition waits, which delays
+ * only that destination.
+ */
+export class SpilloverController {
+  readonly #deps: Deps
+  /** Partitions at their limits, to be checked again. */
+  readonly #watched = new Set<PartitionProcessor>()
+  /** Partitions with more queued deliveries of slow destinations than one tick spills. */
+  readonly #spilling = new Set<PartitionProcessor>()
+  readonly #spill: () => void
+  #isStalled = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#spill = createDispatchLoop(deps.clock, remaining => this.#spillNext(remaining))
+  }
+
+  /** Whether a record is stalled, as of the last check of a partition at its limits. */
+  get isStalled(): boolean {
+    return this.#isStalled
+  }
+
+  /** A partition may have reached its limits. */
+  check(processor: PartitionProcessor): void {
+    if (!processor.isPausedFor('backlog')) return
+    const { clock, queues, oldestOpenMs, cpuSaturatedUntil } = this.#deps
+    this.#isStalled = oldestOpenMs() >= stallThresholdMs
+    processor.recheckLimits()
+    if (!processor.isPausedFor('backlog')) return
+    const isWatched = this.#watched.has(processor)
+    if (!isWatched) this.#watch(processor)
+    if (!this.#isStalled) return
+    if (!isWatched) queues.findSlow(slowSince(clock.monotonic(), cpuSaturatedUntil()))
+    this.#spilling.add(processor)
+    this.#spill()
+  }
+
+  /** No event tells when a wait becomes too long: checks again while the partition is at its limits. */
+  #watch(processor: PartitionProcessor): void {
+    this.#watched.add(processor)
+    this.#deps.clock.after(this.#isStalled ? checkEvery.stalled : checkEvery.normal, () => {
+      this.#watched.delete(processor)
+      if (this.#deps.isOpen() && !processor.revoked) this.check(processor)
+    })
+  }
+
+  /** Spills of the partition that has waited longest. */
+  #spillNext(remaining: number): ReturnType<Step> {
+    const [processor] = this.#spilling
+    if (processor === undefined) return undefined
+    const deferred = this.#spillFrom(processor, remaining)
+    if (deferred < remaining) this.#spilling.delete(processor)
+    return deferred
+  }
+
+  /** Returns how many deliveries it has deferred. */
+  #spillFrom(processor: PartitionProcessor, max: number): number {
+    const { queues, defer, canDefer, isOpen } = this.#deps
+    let deferred = 0
+    if (!isOpen() || processor.revoked || !processor.mayStart) return deferred
+    for (const target of queues.slow) {
+      if (deferred >= max) break
+      if (!processor.hasOthersThan(target.destination)) continue
+      const out = queues.drainMatching(target, processor, max - deferred, canDefer)
+      for (const delivery of out) defer(delivery)
+      deferred += out.length
+    }
+    return deferred
+  }
+}

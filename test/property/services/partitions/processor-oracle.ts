@@ -1,0 +1,174 @@
+import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import { prefetchLimits } from '../../../../src/core/flow/prefetch-limits.ts'
+import type { LogRecord } from '../../../../src/core/ports.ts'
+import { parseCommit } from '../../../../src/core/progress/commit-state.ts'
+import type { Fetch } from '../../../support/kafka/scripted-consumer.ts'
+
+/** What becomes of a record as soon as it is taken up. */
+export type Kind = 'waits' | 'done at once' | 'needs a schema'
+
+interface Given {
+  readonly records: readonly LogRecord[]
+  /** The offset behind them and the gap after them. */
+  readonly end: number
+  readonly kindOf: (offset: number) => Kind
+  /** Partitions that are ours besides. */
+  readonly others: number
+  readonly maxInFlight: number
+  /** After its append a record is due; undefined: at once, whatever its time. */
+  readonly delayMs: number | undefined
+  /** The time at the start. */
+  readonly now: number
+}
+
+/**
+ * What a partition is, without any cleverness: the whole log, how far it was handed over, and what of that was taken up. Everything
+ * else is looked up anew each time.
+ */
+export class ProcessorOracle {
+  readonly #given: Given
+  #now: number
+  #isAssigned = false
+  #taken: number[] = []
+  #done = new Set<number>()
+  /** Of those before us. */
+  #doneBefore: ReadonlySet<number> = new Set()
+  /** The offset behind what was handed over, and behind what was taken up of it. */
+  #fetched = 0
+  #received = 0
+  #isAtLimit = false
+  #prefetchesDeeper = false
+  #needsSchema = false
+  #dueAt: number | undefined
+
+  constructor(given: Given) {
+    this.#given = given
+    this.#now = given.now
+  }
+
+  get isNotDue(): boolean {
+    return this.#isAssigned && this.#dueAt !== undefined
+  }
+
+  get isFinished(): boolean {
+    return this.#committable === this.#given.end
+  }
+
+  view() {
+    if (!this.#isAssigned) return { taken: [], committable: undefined }
+    return { taken: this.#taken, committable: this.#committable, next: this.#fetched, isPaused: this.#isPaused }
+  }
+
+  mayFetch({ late = false }: Fetch): boolean {
+    return this.#isAssigned && !this.isNotDue && (late || !this.#isPaused)
+  }
+
+  fetch({ count, withGap = false }: Fetch): void {
+    const ahead = this.#given.records.filter(({ offset }) => offset >= this.#fetched)
+    const last = ahead[Math.min(count, ahead.length) - 1]?.offset
+    if (withGap) this.#fetched = ahead[count]?.offset ?? this.#given.end
+    else if (last !== undefined) this.#fetched = last + 1
+    this.#proceed()
+  }
+
+  done(offset: number): void {
+    this.#done.add(offset)
+    if (!this.#isAtLimit || this.#reaches(0.5)) return
+    this.#isAtLimit = false
+    this.#proceed()
+  }
+
+  wait(now: number): void {
+    while (this.#dueAt !== undefined && this.#dueAt <= now) {
+      this.#now = this.#dueAt
+      this.#dueAt = undefined
+      this.#proceed()
+    }
+    this.#now = now
+  }
+
+  learn(): void {
+    if (!this.#needsSchema) return
+    this.#needsSchema = false
+    this.#proceed()
+  }
+
+  /** The limits are further away, or nearer, from now on. */
+  lookOn(prefetchesDeeper: boolean): void {
+    this.#prefetchesDeeper = prefetchesDeeper
+    if (!this.#isAtLimit || this.#reaches(1)) return
+    this.#isAtLimit = false
+    this.#proceed()
+  }
+
+  revoke(): void {
+    this.#isAssigned = false
+  }
+
+  assign({ offset, metadata }: { readonly offset: number; readonly metadata: string }): void {
+    this.#isAssigned = true
+    this.#taken = []
+    this.#done = new Set()
+    this.#doneBefore = parseCommit(offset, metadata).done
+    this.#fetched = offset
+    this.#received = offset
+    this.#isAtLimit = false
+    this.#needsSchema = false
+    this.#dueAt = undefined
+  }
+
+  get #isPaused(): boolean {
+    return this.#isAtLimit || this.#needsSchema || this.#dueAt !== undefined
+  }
+
+  get #open(): readonly LogRecord[] {
+    return this.#given.records.filter(({ offset }) => this.#taken.includes(offset) && !this.#done.has(offset))
+  }
+
+  get #limits() {
+    const { normal, stalled } = prefetchLimits(this.#given.others + 1, this.#given.maxInFlight)
+    return this.#prefetchesDeeper ? stalled : normal
+  }
+
+  get #committable(): number {
+    return this.#open[0]?.offset ?? this.#received
+  }
+
+  #proceed(): void {
+    if (!this.#isAssigned || this.#dueAt !== undefined) return
+    const { records, kindOf, delayMs } = this.#given
+    const handedOver = records.filter(({ offset }) => offset >= this.#received && offset < this.#fetched)
+    for (const [index, { offset, timestamp }] of handedOver.entries()) {
+      if (this.#isPaused) return
+      const dueAt = delayMs === undefined ? this.#now : timestamp + delayMs
+      if (dueAt > this.#now) {
+        this.#dueAt = dueAt
+        // What is handed over of it and kept; the rest is as if it had never come.
+        const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoon : 0
+        this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
+        return
+      }
+      this.#received = offset + 1
+      if (this.#doneBefore.has(offset)) continue
+      this.#taken.push(offset)
+      if (this.#reaches(1)) this.#isAtLimit = true
+      if (kindOf(offset) === 'needs a schema') this.#needsSchema = true
+      if (kindOf(offset) === 'done at once') this.#endAtOnce(offset)
+    }
+    // All that was handed over is taken up: so is the gap behind it.
+    this.#received = this.#fetched
+  }
+
+  /** Without going on: that is under way. */
+  #endAtOnce(offset: number): void {
+    this.#done.add(offset)
+    if (!this.#reaches(0.5)) this.#isAtLimit = false
+  }
+
+  #reaches(share: number): boolean {
+    const limits = this.#limits
+    const bytes = this.#open.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
+    const span = this.#received - this.#committable
+    return this.#open.length > limits.records * share || bytes > limits.bytes * share || span > limits.span * share
+  }
+}

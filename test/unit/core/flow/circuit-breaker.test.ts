@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals'
+import { CircuitBreaker } from '../../../../src/core/flow/circuit-breaker.ts'
+
+const failure = { failed: true, wasProbe: false, isConclusive: true }
+const success = { failed: false, wasProbe: false, isConclusive: true }
+const probe = (failed: boolean) => ({ failed, wasProbe: true, isConclusive: true })
+
+function broken(at = 0): CircuitBreaker {
+  const breaker = new CircuitBreaker()
+  for (let count = 0; count < 10; count++) breaker.ended(failure, at)
+  return breaker
+}
+
+describe('a closed breaker', () => {
+  it.each([
+    ['nine failures', 9, 0, false],
+    ['ten failures', 10, 0, true],
+    ['seven of ten', 7, 3, true],
+    ['six of ten', 6, 4, false],
+    ['70 of 100', 70, 30, true],
+    ['69 of 100', 69, 31, false],
+  ])('%s', (_name, failures, successes, opens) => {
+    const breaker = new CircuitBreaker()
+    for (let count = 0; count < successes; count++) breaker.ended(success, 0)
+    for (let count = 0; count < failures; count++) breaker.ended(failure, 0)
+    expect(breaker.refuses(0)).toBe(opens)
+    expect(breaker.isOpen).toBe(opens)
+  })
+
+  it('forgets what is older than a minute', () => {
+    const breaker = new CircuitBreaker()
+    for (let count = 0; count < 9; count++) breaker.ended(failure, 0)
+    breaker.ended(failure, 60_000)
+    expect(breaker.isOpen).toBe(false)
+  })
+
+  it('remembers what is younger', () => {
+    const breaker = new CircuitBreaker()
+    for (let count = 0; count < 9; count++) breaker.ended(failure, 4_999)
+    breaker.ended(failure, 59_999)
+    expect(breaker.isOpen).toBe(true)
+  })
+
+  it('does not open on a success, even when earlier failures weigh', () => {
+    const breaker = new CircuitBreaker()
+    for (let count = 0; count < 9; count++) breaker.ended(failure, 0)
+    breaker.ended(success, 0)
+    expect(breaker.isOpen).toBe(false)
+  })
+})
+
+describe('an open breaker', () => {
+  it('lets nothing through for 30 s, then one probe at a time', () => {
+    const breaker = broken()
+    expect(breaker.refuses(29_999)).toBe(true)
+    expect(breaker.refuses(30_000)).toBe(false)
+    expect(breaker.begins(30_000)).toBe(true)
+    expect(breaker.refuses(30_001)).toBe(true)
+    expect(breaker.begins(30_001)).toBe(false)
+  })
+
+  it('closes when the probe succeeds, with nothing counted', () => {
+    const breaker = broken()
+    breaker.begins(30_000)
+    breaker.ended(probe(false), 30_100)
+    expect(breaker.refuses(30_100)).toBe(false)
+    for (let count = 0; count < 9; count++) breaker.ended(failure, 30_200)
+    expect(breaker.isOpen).toBe(false)
+  })
+
+  it('stays open for 30 s more when the probe fails', () => {
+    const breaker = broken()
+    breaker.begins(30_000)
+    breaker.ended(probe(true), 35_000)
+    expect(breaker.refuses(64_999)).toBe(true)
+    expect(breaker.begins(65_000)).toBe(true)
+  })
+
+  it('takes a failure that was under way when it opened for nothing new', () => {
+    const breaker = broken()
+    breaker.begins(30_000)
+    breaker.ended(failure, 31_000)
+    expect(breaker.refuses(31_000)).toBe(true)
+    breaker.ended(probe(false), 32_000)
+    expect(breaker.isOpen).toBe(false)
+  })
+
+  it('closes on the success of an attempt that was under way when it opened', () => {
+    const breaker = broken()
+    breaker.ended(success, 1_000)
+    expect(breaker.isOpen).toBe(false)
+  })
+
+  it.each([false, true])('stays open after an attempt without calls, which says nothing (the probe: %s)', wasProbe => {
+    const breaker = broken()
+    if (wasProbe) breaker.begins(30_000)
+    breaker.ended({ failed: false, wasProbe, isConclusive: false }, 30_100)
+    expect([breaker.isOpen, breaker.refuses(29_999)]).toEqual([true, true])
+    // The next attempt is the probe.
+    expect(breaker.begins(30_100)).toBe(true)
+  })
+
+  it('does not count attempts without calls', () => {
+    const breaker = new CircuitBreaker()
+    for (let count = 0; count < 100; count++) breaker.ended({ failed: false, wasProbe: false, isConclusive: false }, 0)
+    for (let count = 0; count < 10; count++) breaker.ended(failure, 0)
+    expect(breaker.isOpen).toBe(true)
+  })
+})

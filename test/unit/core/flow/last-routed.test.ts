@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { LastRouted } from '../../../../src/core/flow/last-routed.ts'
+
+const destinations = ['a', 'b', 'c', 'd'] as const
+const routed = fc.array(fc.record({ offset: fc.nat({ max: 12 }), destination: fc.constantFrom(...destinations) }))
+
+describe('LastRouted', () => {
+  it('knows what a list of all that was routed knows, in whatever order it was', () => {
+    fc.assert(
+      fc.property(routed, fc.nat({ max: 13 }), fc.constantFrom(...destinations, 'never routed'), (all, from, asked) => {
+        const last = new LastRouted()
+        for (const { offset, destination } of all) last.add(offset, destination)
+        const hasOthers = all.some(({ offset, destination }) => destination !== asked && offset >= from)
+        expect(last.hasOthersThan(asked, from)).toBe(hasOthers)
+      }),
+    )
+  })
+})

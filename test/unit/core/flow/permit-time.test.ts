@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals'
+import { type CallTime, PermitTime } from '../../../../src/core/flow/permit-time.ts'
+
+describe('PermitTime', () => {
+  /** Rounds of one call each; returns which of the destinations are slow. */
+  function slowOf(callMs: readonly number[], rounds = 5): readonly boolean[] {
+    const permitTime = new PermitTime()
+    const times = callMs.map((): CallTime => ({ meanMs: undefined, isSlow: false }))
+    for (let round = 0; round < rounds; round++)
+      for (const [index, time] of times.entries()) permitTime.ended(time, callMs[index] as number, round)
+    return times.map(({ isSlow }) => isSlow)
+  }
+
+  it.each([
+    ['what takes 100 ms at most is never slow', [100, 5, 1], [false, false, false]],
+    ['where all take long all are slow', [4_800, 4_800], [true, true]],
+    ['one that takes an eighth of what permits are held for is not', [4_800, 4_800, 560], [true, true, false]],
+    ['one that takes more is', [4_800, 4_800, 800], [true, true, true]],
+    [
+      'quick ones do not make what is typical shorter',
+      [4_800, ...Array(20).fill(200)],
+      [true, ...Array(20).fill(false)],
+    ],
+  ])('%s', (_name, callMs, expected) => {
+    expect(slowOf(callMs)).toEqual(expected)
+  })
+
+  it('one slow call makes a quick destination slow for some calls', () => {
+    const permitTime = new PermitTime()
+    const [slow, quick]: CallTime[] = [
+      { meanMs: undefined, isSlow: false },
+      { meanMs: 5, isSlow: false },
+    ]
+    permitTime.ended(slow as CallTime, 4_800, 0)
+    permitTime.ended(quick as CallTime, 4_800, 0)
+    const isSlow: (boolean | undefined)[] = [quick?.isSlow]
+    for (let call = 0; call < 3; call++) {
+      permitTime.ended(quick as CallTime, 5, 0)
+      isSlow.push(quick?.isSlow)
+    }
+    expect(isSlow).toEqual([true, true, true, false])
+  })
+
+  it('forgets what is older than two minutes', () => {
+    const permitTime = new PermitTime()
+    const time: CallTime = { meanMs: undefined, isSlow: false }
+    const typical = [0, 60_000, 120_000, 300_000].map(now => {
+      permitTime.ended(time, now === 0 ? 4_000 : 10, now)
+      return Math.round(permitTime.typicalMs)
+    })
+    expect(typical).toEqual([4_000, 3_990, 10, 10])
+    expect(new PermitTime().typicalMs).toBe(0)
+  })
+})

@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { commitText, parseCommit } from '../../../../src/core/progress/commit-state.ts'
+import { type PartlyDone, parsePartlyDone, partlyDoneText } from '../../../../src/core/progress/partly-done.ts'
+
+const plenty = 100_000
+const asMap = (records: readonly PartlyDone[]) => new Map(records.map(([offset, done]) => [offset, [...done].sort()]))
+const parsed = (committed: number, text: string) =>
+  new Map([...parsePartlyDone(committed, text)].map(([offset, done]) => [offset, [...done].sort()]))
+
+describe('destinations that are done, in the metadata of a commit', () => {
+  it.each([
+    { name: 'none', records: [], text: '' },
+    { name: 'one', records: [[100, ['crm']]], text: /^p1:/ },
+  ] as const)('$name', ({ records, text }) => {
+    const made = partlyDoneText(100, records as unknown as readonly PartlyDone[], plenty)
+    expect(made.text).toMatch(text)
+  })
+
+  it('come back as they were, whatever is done', () => {
+    const record = fc.tuple(
+      fc.integer({ min: 0, max: 23_999 }),
+      fc.uniqueArray(fc.constantFrom('crm', 'erp', 'a.long_name-of-a-destination', 'b', 'c'), { minLength: 1 }),
+    )
+    fc.assert(
+      fc.property(
+        fc.nat(2 ** 45),
+        fc.uniqueArray(record, { selector: ([at]) => at, maxLength: 400 }),
+        (committed, all) => {
+          const records = all.map(([at, done]): PartlyDone => [committed + at, done]).sort(([a], [b]) => a - b)
+          const { text, covered } = partlyDoneText(committed, records, plenty)
+          expect(covered).toBe(records.length)
+          expect(parsed(committed, text)).toEqual(asMap(records))
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  it('of a thousand records and three destinations at random fit beside a full bitmap', () => {
+    const names = ['crm', 'erp', 'billing']
+    const records = Array.from({ length: 1_000 }, (_, index): PartlyDone => {
+      const which = 1 + ((index * 2_654_435_761) % 6)
+      return [index, names.filter((_name, bit) => (which >> bit) & 1)]
+    })
+    const { text, uncovered } = commitText(0, { done: [19_999], partlyDone: records, received: 20_000 })
+    expect([uncovered, text.length <= 4_096]).toEqual([[], true])
+    expect(parseCommit(0, text).partlyDone.size).toBe(1_000)
+  })
+
+  it('without room tells of the first records, and says of which it does not', () => {
+    const records = Array.from({ length: 500 }, (_, index): PartlyDone => [index, [`destination-${index}`]])
+    const { text, uncovered } = commitText(0, { done: [], partlyDone: records, received: 24_000 })
+    expect(text.length).toBeLessThanOrEqual(4_096)
+    expect(uncovered.length).toBeGreaterThan(400)
+    const { partlyDone } = parseCommit(0, text)
+    expect([...partlyDone.keys()].concat(uncovered).sort((a, b) => a - b)).toEqual(records.map(([offset]) => offset))
+  })
+
+  it.each([
+    'committed by hand',
+    'p1:',
+    'p1:A*==',
+    'p1://///w==',
+    `p1:${'/'.repeat(3_000)}`,
+    'd1:AQ==;p1:AgEB;p1:AgEB',
+    ';;',
+  ])('ignores what is not its own: %s', text => {
+    expect(parsePartlyDone(0, text).size).toBe(0)
+    expect(parseCommit(0, text).partlyDone.size).toBe(0)
+  })
+})

@@ -1,0 +1,47 @@
+import { expect, it } from '@jest/globals'
+import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
+import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
+import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
+
+it('a destination queue that was emptied into a retry topic is slow until one of its deliveries has ended', () => {
+  const queues = new DestinationQueues({ hasFairShare: () => true })
+  const target = queues.of('crm')
+  const processor = {} as PartitionProcessor
+  const push = (): void => queues.push({ target, of: { processor, admittedAt: 0 }, orderKey: undefined } as Delivery)
+  for (let count = 0; count < 3; count++) push()
+  const inProgress = queues.take() as Delivery
+  queues.findSlow(1_000)
+  expect(queues.drainMatching(target, processor, 100, () => true)).toHaveLength(2)
+  // What comes now would wait as long: it is moved without a wait of its own.
+  expect([...queues.slow]).toEqual([target])
+  queues.ended(inProgress)
+  expect([...queues.slow]).toEqual([])
+})
+
+it('a destination queue that was blocked on a host resumes when a rebalance takes away the delivery that was to be started', () => {
+  const queues = new DestinationQueues({ hasFairShare: () => true })
+  const push = (id: string): void => {
+    const of = { processor: {} as PartitionProcessor, admittedAt: 0 }
+    queues.push({ target: queues.of(id), of, orderKey: undefined } as Delivery)
+  }
+  push('crm')
+  queues.block(queues.take() as Delivery)
+  expect(queues.take()).toBeUndefined()
+  push('erp')
+  queues.dropped(queues.take() as Delivery)
+  expect(queues.take()?.target).toBe(queues.of('crm'))
+})
+
+it('the next delivery of a key goes behind destination queues that wait for a permit', () => {
+  const queues = new DestinationQueues({ hasFairShare: () => true })
+  const push = (id: string): void => {
+    const of = { processor: {} as PartitionProcessor, admittedAt: 0 }
+    queues.push({ target: queues.of(id), of, orderKey: 'user' } as Delivery)
+  }
+  for (const id of ['crm', 'crm', 'erp']) push(id)
+  const inProgress = queues.take() as Delivery
+  queues.block(queues.take() as Delivery)
+  queues.ended(inProgress)
+  queues.unblock([queues.of('crm')])
+  expect([queues.take()?.target.destination, queues.take()?.target.destination]).toEqual(['erp', 'crm'])
+})

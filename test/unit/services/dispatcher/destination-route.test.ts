@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { ConcurrencyLimiter } from '../../../../src/core/flow/concurrency-limiter.ts'
+import type { Destination } from '../../../../src/core/settings.ts'
+import { epochMs, Secret } from '../../../../src/core/units.ts'
+import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
+import { type DestinationRoute, type Open, routeOf } from '../../../../src/services/dispatcher/destination-route.ts'
+import { defaultPayload, destinationOf, sourceOf, webhookOf } from '../../../support/dispatcher/deliveries.ts'
+
+const routingTo = (...destinations: Destination[]) => createRouting({ sources: [sourceOf('web')], destinations })
+const crm = destinationOf({ id: 'crm', secrets: [new Secret('s')], webhooks: [webhookOf(0, { 'X-Tenant': '0' })] })
+
+/** The queue of `crm` by a configuration that can be changed. */
+function setUp() {
+  const limiter = new ConcurrencyLimiter({ maxInFlight: 9, perWebhook: 1, perHost: 9 })
+  const target = new DestinationQueues(limiter).of('crm')
+  const given = { routing: routingTo(crm), payload: defaultPayload }
+  const route = (): DestinationRoute =>
+    routeOf(target, { routing: () => given.routing, payload: () => given.payload, limiter })
+  return { limiter, target, given, route }
+}
+
+const headersOf = ({ callees, callMaker }: Open): Readonly<Record<string, string>> | undefined =>
+  callMaker.calls(callees, { body: Buffer.from('{}'), messageId: 'm', at: epochMs(0) })[0]?.headers
+
+describe('where a queue delivers to', () => {
+  it('is made once for a state of the configuration', () => {
+    const { route } = setUp()
+    expect(route()).toBe(route())
+  })
+
+  it('has the headers of its calls', () => {
+    expect(headersOf(setUp().route() as Open)).toMatchObject({
+      'User-Agent': 'Hookline/1.0',
+      'X-Tenant': '0',
+      'X-Message-Id': 'm',
+      'X-Signature': expect.stringMatching(/^[0-9a-f]{40}$/),
+    })
+  })
+
+  it.each<[string, (given: ReturnType<typeof setUp>['given']) => void, Partial<DestinationRoute>]>([
+    [
+      'it is paused',
+      given => (given.routing = routingTo({ ...crm, paused: true })),
+      { kind: 'deliver', isPaused: true },
+    ],
+    ['it is disabled', given => (given.routing = routingTo({ ...crm, enabled: false })), { kind: 'dropped' }],
+    ['it is removed', given => (given.routing = routingTo()), { kind: 'dead_lettered', reason: 'unknown_destination' }],
+  ])('follows an edit: %s', (_, edit, expected) => {
+    const { given, route } = setUp()
+    expect(route()).toMatchObject({ kind: 'deliver', isPaused: false })
+    edit(given)
+    expect(route()).toMatchObject(expected)
+  })
+
+  it('follows an edit of what all calls say', () => {
+    const { given, route } = setUp()
+    route()
+    given.payload = { ...defaultPayload, userAgent: 'Acme' }
+    expect(headersOf(route() as Open)).toMatchObject({ 'User-Agent': 'Acme/1.0' })
+  })
+
+  it('a call that is under way counts at its webhook after an edit too', () => {
+    const { limiter, target, given, route } = setUp()
+    const roomNow = () => (route() as Open).callees[0]!.permits
+    const before = roomNow()
+    limiter.acquire(target, before)
+    given.routing = routingTo({ ...crm, webhooks: crm.webhooks.map(webhook => ({ ...webhook })) })
+    expect(limiter.hasPermit(roomNow())).toBe(false)
+    limiter.release(target, before)
+    expect(limiter.hasPermit(roomNow())).toBe(true)
+  })
+})

@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
+
+const hour = 3_600_000
+
+describe('offsets', () => {
+  it('are committed only up to what is done', async () => {
+    const never = new Set(['m2'])
+    const harness = await DispatcherHarness.started({
+      answer: call => (never.has(call.headers['X-Message-Id']!) ? 'never' : ok),
+    })
+    for (const id of ['m1', 'm2', 'm3']) harness.write({ message: trackMessage(id, { userId: id }) })
+    await harness.advance(1)
+    expect(harness.calls).toHaveLength(3)
+    expect(harness.log.committed('live', harness.topics.events)).toBe(1)
+  })
+
+  it('wait for a retry topic that does not take records; readiness and a metric say so; it goes on by itself', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(500) })
+    harness.log.unwritable.add(harness.topics.retry(defaultSchedule[0]!))
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(60_000)
+    expect(harness.log.committed('live', harness.topics.events)).toBe(0)
+    expect(harness.count('produceFailures{hookline.retry.10s}')).toBeGreaterThan(3)
+    expect(harness.service.health().ready).toContainEqual(expect.objectContaining({ name: 'topics', ok: false }))
+    expect(harness.service.health().ready.find(check => !check.ok)?.detail).toContain('hookline.retry.10s')
+
+    harness.log.unwritable.clear()
+    await harness.advance(15_000)
+    expect(harness.log.committed('live', harness.topics.events)).toBe(1)
+    expect(harness.service.health().ready.every(check => check.ok)).toBe(true)
+    expect(harness.calls.length).toBe(1)
+  })
+
+  it('of a partition that was taken away are not moved by what ends afterwards', async () => {
+    const harness = await DispatcherHarness.started({
+      answer: () => (harness.calls.length === 1 ? answered(500) : 'never'),
+    })
+    harness.log.unwritable.add(harness.topics.retry(defaultSchedule[0]!))
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    harness.live.rebalance()
+    harness.log.unwritable.clear()
+    await harness.advance(60_000)
+    // The new assignment has read it again; its call is under way, and the old one's copy was not written.
+    expect(harness.calls).toHaveLength(2)
+    expect(harness.log.committed('live', harness.topics.events)).toBe(0)
+    expect(harness.log.records(harness.topics.retry(defaultSchedule[0]!))).toEqual([])
+  })
+
+  it('are repeated, never lost, when the process dies', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => (harness.calls.length <= 2 ? 'never' : ok) })
+    for (const id of ['m1', 'm2', 'm3']) harness.write({ message: trackMessage(id, { userId: id }) })
+    await harness.advance(1)
+    await harness.restart()
+    await harness.advance(1)
+    expect(harness.log.committed('live', harness.topics.events)).toBe(3)
+    // Not the third: that it was done is committed too.
+    expect(new Set(harness.calls.slice(3).map(({ call }) => call.headers['X-Message-Id']))).toEqual(
+      new Set(['m1', 'm2']),
+    )
+  })
+})
+
+describe('several webhooks (A4.1)', () => {
+  const webhooks = ['a', 'b', 'c'].map((name, index) => ({
+    label: name,
+    url: `https://${name}.example.com/`,
+    urlHash: String(index).repeat(8),
+    traceHeaders: false,
+    headers: {},
+  }))
+  const hostOf = (url: string): string => new URL(url).hostname[0]!
+
+  it('any one success is enough; the others are not retried', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks })],
+      answer: call => (hostOf(call.url) === 'b' ? ok : answered(500)),
+    })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(5 * hour)
+    expect(harness.calls).toHaveLength(3)
+    expect(harness.count('webhookCalls{crm,a,http_5xx}')).toBe(1)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(1)
+  })
+
+  it('one that never answers does not hold up a success', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks })],
+      answer: call => (hostOf(call.url) === 'c' ? ok : 'never'),
+    })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    expect(harness.log.committed('live', harness.topics.events)).toBe(1)
+  })
+
+  it('one that refused is left out of the retries', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks })],
+      answer: call => (hostOf(call.url) === 'a' ? answered(404) : answered(500)),
+    })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(5 * hour)
+    expect(harness.calls.filter(({ call }) => hostOf(call.url) === 'a')).toHaveLength(1)
+    expect(harness.calls.filter(({ call }) => hostOf(call.url) === 'b')).toHaveLength(10)
+  })
+})
+
+describe('live configuration', () => {
+  it('a paused destination is not called; its records wait in the tiers and are given up at the end of the window', async () => {
+    const harness = await DispatcherHarness.started({ destinations: [destination('crm', { paused: true })] })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(5 * hour)
+    expect(harness.calls).toEqual([])
+    expect(harness.log.records(harness.topics.deadLetter)[0]?.headers['reason']).toBe('retry_window_over')
+    const stays = harness.count('deferrals{paused}')
+    expect(stays).toBeGreaterThan(4)
+    expect(stays).toBeLessThan(60)
+  })
+
+  it('a paused destination that goes on gets what waited', async () => {
+    const harness = await DispatcherHarness.started({ destinations: [destination('crm', { paused: true })] })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(hour)
+    harness.destinations = [destination('crm')]
+    await harness.advance(hour)
+    expect(harness.calls).toHaveLength(1)
+  })
+
+  it('a destination that is switched off drops what comes due', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(500) })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    harness.destinations = [destination('crm', { enabled: false })]
+    await harness.advance(hour)
+    expect(harness.calls).toHaveLength(1)
+    expect(harness.count('drops{disabled}')).toBe(1)
+  })
+
+  it('a removed destination dead-letters what waits for it', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(500) })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    harness.destinations = []
+    await harness.advance(hour)
+    expect(harness.log.records(harness.topics.deadLetter)[0]?.headers['reason']).toBe('unknown_destination')
+  })
+})
+
+describe('order and limiter', () => {
+  it("one user's first attempts do not overtake each other; another user's do not wait", async () => {
+    const harness = await DispatcherHarness.started({ answer: () => (harness.calls.length === 1 ? 'never' : ok) })
+    harness.write({ message: trackMessage('a1', { userId: 'a' }) })
+    harness.write({ message: trackMessage('a2', { userId: 'a' }) })
+    harness.write({ message: trackMessage('b1', { userId: 'b' }) })
+    await harness.advance(1)
+    expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(['a1', 'b1'])
+  })
+
+  it('a failed first attempt holds nobody back once it is parked', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => (harness.calls.length === 1 ? answered(500) : ok) })
+    harness.write({ message: trackMessage('a1', { userId: 'a' }) })
+    harness.write({ message: trackMessage('a2', { userId: 'a' }) })
+    await harness.advance(1)
+    expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(['a1', 'a2'])
+  })
+
+  it('no webhook gets more calls at once than its cap; another destination is not kept waiting by it', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('slow'), destination('fast')],
+      answer: call => (call.url.includes('slow') ? 'never' : ok),
+      delivery: { perWebhook: 3 },
+    })
+    for (let index = 0; index < 20; index++)
+      harness.write({ message: trackMessage(`m${index}`, { userId: `u${index}` }) })
+    await harness.advance(1)
+    expect(harness.calls.filter(({ call }) => call.url.includes('slow'))).toHaveLength(3)
+    expect(harness.calls.filter(({ call }) => call.url.includes('fast'))).toHaveLength(20)
+  })
+
+  it('ten thousand records dropped at once do not deepen the stack', async () => {
+    const harness = await DispatcherHarness.started({ destinations: [destination('crm', { paused: true })] })
+    for (let index = 0; index < 10_000; index++)
+      harness.write({ message: trackMessage(`m${index}`, { userId: `u${index}` }) })
+    harness.destinations = [destination('crm', { enabled: false })]
+    await harness.advance(1)
+    expect(harness.log.committed('live', harness.topics.events)).toBe(10_000)
+  })
+})

@@ -1,0 +1,68 @@
+import type { LogRecord } from '../../../../src/core/ports.ts'
+import { type EpochMs, epochMs } from '../../../../src/core/units.ts'
+import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
+import { createPartitions } from '../../../../src/services/partitions/partitions.ts'
+import { recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { noAdmission, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+export const mebibyte = Buffer.alloc(1024 * 1024)
+
+export interface Given {
+  readonly offsets: readonly number[]
+  /** The offset behind all of them. */
+  readonly end?: number
+  /** One mebibyte: with five such records open the partition is at its limit, with two it goes on. */
+  readonly value?: Buffer
+  /** Offset → seconds from the start on until it is due; at once unless said otherwise. */
+  readonly dueAfter?: Readonly<Record<number, number>>
+  /** What happens as soon as a record is taken up. */
+  readonly onRecord?: (record: LogRecord, processor: PartitionProcessor) => void
+}
+
+/** The partition, assigned from its first offset on. */
+export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAfter = {}, onRecord }: Given) {
+  const clock = new ManualClock()
+  const startedAt = clock.now()
+  const records = offsets.map(offset =>
+    recordOf({ ...partition, offset, key: null, ...(value !== undefined && { value }) }),
+  )
+  const consumer = new ScriptedConsumer(records, end)
+  const taken: number[] = []
+  const open = new Map<number, { record: LogRecord; processor: PartitionProcessor }>()
+  const partitions = createPartitions({
+    consumer,
+    clock,
+    maxInFlight: 100,
+    dueAt: ({ offset }): EpochMs => epochMs(startedAt + (dueAfter[offset] ?? 0) * 1_000),
+    admission: {
+      ...noAdmission,
+      admit(record, processor) {
+        taken.push(record.offset)
+        open.set(record.offset, { record, processor })
+        onRecord?.(record, processor)
+      },
+    },
+  })
+  void consumer.start(partitions.handlers)
+  consumer.assign({ offset: offsets[0] ?? 0, metadata: '' })
+  return {
+    ...{ clock, consumer, taken, partitions },
+    processor: (): PartitionProcessor | undefined => [...partitions.processors()][0],
+    /** So many more partitions are ours from now on. */
+    others: (count: number): void =>
+      partitions.handlers.onAssigned(
+        Array.from({ length: count }, (_, each) => ({ topic: 'other', partition: each, offset: 0, metadata: '' })),
+      ),
+    committable: (): number[] => partitions.handlers.positions().map(({ offset }) => offset),
+    done(...which: readonly number[]): void {
+      for (const offset of which) {
+        const { record, processor } = open.get(offset) ?? {}
+        if (record === undefined) throw new Error(`${offset} was not taken up`)
+        processor?.done(record)
+      }
+    },
+  }
+}
+
+export const upTo = (count: number): number[] => Array.from({ length: count }, (_, offset) => offset)
