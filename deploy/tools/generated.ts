@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openApiDocument } from '../../src/adapters/http/openapi.ts'
-import { operatorDocument } from '../../src/adapters/http/openapi-operator-paths.ts'
+import { operatorDocument } from '../../src/adapters/http/openapi-operator.ts'
 import { configurationJsonSchema } from '../../src/core/settings/json-schema.ts'
 import { publishedFiles as benchFiles } from '../../test/tools/bench/publication/publish.ts'
 import { publishedFiles as chaosFiles } from '../../test/tools/chaos/publication.ts'

@@ -1,6 +1,6 @@
 import pino from 'pino'
-import { loggable, withoutPaths } from '../core/log-text.ts'
-import type { AuditLog } from '../core/operator-api.ts'
+import { loggable, withoutPaths } from '../core/logging/log-text.ts'
+import type { AuditLog } from '../core/operator/operator-api.ts'
 import type { Logger } from '../core/ports.ts'
 import { logLevels } from '../core/settings/schema.ts'
 

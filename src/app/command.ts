@@ -1,6 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
 import { inspect } from 'node:util'
 import { Command, CommanderError } from 'commander'
+import { KafkaError } from '../adapters/kafka/kafkajs/errors.ts'
+import { createLogger } from '../adapters/logger.ts'
+import type { Logger } from '../core/ports.ts'
 
 /** What a command has of the outside world, so that a test can run one in its own process. */
 export interface CommandIo {
@@ -113,3 +116,18 @@ export function reportFailure(error: unknown, io: CommandIo): ExitCode {
 /** Adapters say in the message what caused it; the cause itself is for HOOKLINE_DEBUG. */
 const oneLine = (error: unknown): string =>
   error instanceof Error ? (error.message || error.name).replaceAll(/\s*\n\s*/g, ' ') : String(error)
+
+/** What the libraries under a short command log is of use only to whoever debugs it: HOOKLINE_DEBUG. */
+export function commandLogger(io: CommandIo): Logger {
+  return (io.env['HOOKLINE_DEBUG'] ?? '') === '' ? silent : createLogger('debug')
+}
+
+const ignore = (): void => {}
+const silent: Logger = { isLevelEnabled: () => false, debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+/** What is told about a failure, with the command that helps where one does. */
+export function withRemedy(error: unknown): unknown {
+  const isMissing = error instanceof KafkaError && error.code === 'TOPIC_MISSING'
+  if (!isMissing) return error
+  return new CommandFailed(`${error.message}: create it with \`hookline topics apply\``, { cause: error })
+}

@@ -1,9 +1,9 @@
-import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-file.ts'
-import type { ServiceName } from '../core/services.ts'
+import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-file/config-file.ts'
 import { broker, httpUrl } from '../core/settings/fields.ts'
-import type { Settings } from '../core/settings.ts'
+import type { ServiceName } from '../core/settings/service-names.ts'
+import type { Settings } from '../core/settings/settings.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
-import { printable } from './printable.ts'
+import { printable } from './terminal.ts'
 
 /** The file of `--config`, else of HOOKLINE_CONFIG. @throws UsageError when neither is given. */
 export function configPath(options: { readonly config?: string }, io: CommandIo): string {

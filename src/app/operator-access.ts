@@ -1,22 +1,21 @@
-import { createAudienceInputCodec, createMembershipCodec } from '../adapters/audience-codecs.ts'
-import { createEventCodec } from '../adapters/avro.ts'
-import { systemClock as clock, systemTime } from '../adapters/clock.ts'
+import { createAudienceInputCodec, createMembershipCodec } from '../adapters/avro/audience-codecs.ts'
+import { createEventCodec } from '../adapters/avro/avro.ts'
+import { createRegistry } from '../adapters/avro/schema-registry.ts'
+import { systemClock as clock, systemTime } from '../adapters/clock/clock.ts'
 import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
 import { createLogPositions } from '../adapters/kafka/log/admin.ts'
 import { createFollower } from '../adapters/kafka/log/follower.ts'
 import { createReader } from '../adapters/kafka/log/reader.ts'
 import { createProducer } from '../adapters/kafka/producer/producer.ts'
-import { createRegistry } from '../adapters/registry.ts'
 import type { AudienceInput } from '../core/audience/input.ts'
 import type { MembershipRecord } from '../core/audience/record.ts'
 import type { Clock, EventCodec, LogPositions, LogProducer, TopicReader, ValueCodec } from '../core/ports.ts'
-import type { Settings } from '../core/settings.ts'
+import type { Settings } from '../core/settings/settings.ts'
 import { topicNames } from '../core/topics.ts'
 import type { EpochMs } from '../core/units.ts'
 import { createBrokerTime } from '../services/broker-time.ts'
-import { createMarks, type Marks } from '../services/deletion/marks.ts'
-import type { CommandIo } from './command.ts'
-import { commandLogger } from './command-logger.ts'
+import { createSuppressionList, type SuppressionList } from '../services/deletion/suppression-list.ts'
+import { type CommandIo, commandLogger } from './command.ts'
 
 /** What commands about audiences and deletions work with; each part connects when it is first used. */
 export interface OperatorAccess {
@@ -33,7 +32,7 @@ export interface OperatorAccess {
   /** @throws as `events` */
   memberships(): Promise<ValueCodec<MembershipRecord>>
   /** All that is known of deleted users, and followed from then on. Rejects while the topic cannot be read. */
-  marks(): Promise<Marks>
+  marks(): Promise<SuppressionList>
   /** Ends what was used; what was handed to the producer is answered first. */
   close(): Promise<void>
 }
@@ -49,7 +48,7 @@ export const openOperatorAccess: OpenOperatorAccess = (settings, io) => {
   const { learnedAt } = systemTime
   const time = createBrokerTime({ ...deps, producer, topic: topics.deletions, learnedAt })
   const follower = createFollower({ ...deps, topic: topics.suppressions })
-  const marks = createMarks({ ...deps, follower, producer, topic: topics.suppressions })
+  const marks = createSuppressionList({ ...deps, follower, producer, topic: topics.suppressions })
   let isFollowing = false
   return {
     clock,

@@ -14,7 +14,7 @@ export const commandEntries: readonly CommandEntry[] = [
   {
     name: 'audience',
     summary: 'sync audiences and computed traits, and see how they stand',
-    load: async () => (await import('./commands/audience.ts')).audienceCommand,
+    load: async () => (await import('./commands/audience/audience.ts')).audienceCommand,
   },
   {
     name: 'check-config',
@@ -39,7 +39,7 @@ export const commandEntries: readonly CommandEntry[] = [
   {
     name: 'doctor',
     summary: 'check Kafka, registry, topics, clocks and every endpoint',
-    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+    load: async () => (await import('./commands/doctor/doctor.ts')).doctorCommand,
   },
   {
     name: 'preview',
@@ -84,7 +84,7 @@ export const commandEntries: readonly CommandEntry[] = [
   {
     name: 'produce',
     summary: 'put messages on the events topic: a sample load, or lines of JSON',
-    load: async () => (await import('./commands/produce.ts')).produceCommand,
+    load: async () => (await import('./commands/produce/produce.ts')).produceCommand,
   },
   {
     name: 'sink',

@@ -1,9 +1,9 @@
+import { formatProblem, type Problem } from '../adapters/config-file/config-file.ts'
 import type { watchConfigFile } from '../adapters/config-file/watch.ts'
-import { formatProblem, type Problem } from '../adapters/config-file.ts'
 import type { LeveledLogger } from '../adapters/logger.ts'
-import type { Metrics } from '../core/metrics.ts'
+import type { Metrics } from '../core/metrics/metrics.ts'
 import type { Logger } from '../core/ports.ts'
-import type { Composition } from './compose.ts'
+import type { Composition } from './compose/compose.ts'
 
 type Reloaded = Pick<Composition, 'apply' | 'noteFile'> & {
   readonly metrics: Pick<Metrics, 'configReloads' | 'configReloadOk'>

@@ -1,7 +1,7 @@
 import { noDestination } from '../core/delivery/dead-letter.ts'
-import { type ReplayRefusal, replayRefusals } from '../core/delivery/replay.ts'
-import type { ReplayReport, ReplayRow } from '../services/operator/replay.ts'
-import { printable, tableOf } from './printable.ts'
+import { type ReplayRefusal, replayRefusals } from '../core/delivery/replay-target.ts'
+import type { ReplayReport, ReplayRow } from '../services/operator/replay-dead-letters.ts'
+import { printable, tableOf } from './terminal.ts'
 
 type Report = ReplayReport & { readonly total: number }
 

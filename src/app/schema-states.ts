@@ -1,9 +1,9 @@
-import { audienceInputSchema, membershipSchema } from '../adapters/audience-codecs.ts'
-import { eventSchema } from '../adapters/avro.ts'
-import { subjectOf } from '../adapters/avro-codec.ts'
-import type { Registry } from '../adapters/registry.ts'
-import type { SchemaSeen } from '../core/doctor/registry.ts'
-import type { Settings } from '../core/settings.ts'
+import { audienceInputSchema, membershipSchema } from '../adapters/avro/audience-codecs.ts'
+import { eventSchema } from '../adapters/avro/avro.ts'
+import { subjectOf } from '../adapters/avro/confluent-codec.ts'
+import type { Registry } from '../adapters/avro/schema-registry.ts'
+import type { SchemaSeen } from '../core/doctor/schemas.ts'
+import type { Settings } from '../core/settings/settings.ts'
 import { topicNames } from '../core/topics.ts'
 
 export interface Subject {

@@ -1,7 +1,16 @@
 import type { Clock } from './ports.ts'
 import type { DurationMs } from './units.ts'
 
-/** Resolves so much later, by the clock. */
-export function pause(clock: Pick<Clock, 'after'>, duration: DurationMs): Promise<void> {
-  return new Promise(resolve => clock.after(duration, resolve))
+/** Resolves after a duration by the clock, or when `stop` is aborted. */
+export function pause(clock: Pick<Clock, 'after'>, duration: DurationMs, stop?: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const cancel = clock.after(duration, end)
+    function end(): void {
+      cancel()
+      stop?.removeEventListener('abort', end)
+      resolve()
+    }
+    if (stop?.aborted) end()
+    else stop?.addEventListener('abort', end)
+  })
 }

@@ -1,8 +1,6 @@
 import type { Event } from './message/event.ts'
 import type { DurationMs, EpochMs } from './units.ts'
 
-export type { Portion, TopicReader } from './topic-reader.ts'
-
 // --- time and chance
 
 export type Cancel = () => void
@@ -261,4 +259,20 @@ export interface Logger {
   info(fields: object, line: string): void
   warn(fields: object, line: string): void
   error(fields: object, line: string): void
+}
+
+/** Reads whole topics outside any group. */
+export interface TopicReader {
+  /** Every record up to the ends noted at the start; awaits what `onRecord` returns. Resolves with how many records were read. */
+  readToEnd(topic: string, onRecord: (record: LogRecord) => void | Promise<void>, portion?: Portion): Promise<number>
+}
+
+/** What is wanted of a topic: all of it, but for what is said here. */
+export interface Portion {
+  /** Only the partition of records with this key. */
+  readonly key?: Buffer
+  /** Only what was appended at this time or later. */
+  readonly since?: EpochMs
+  /** Asked before each record, at least; true, and from then on: no more of them. */
+  readonly isEnough?: () => boolean
 }

@@ -1,5 +1,5 @@
 import type { TopicDescription } from './ports.ts'
-import type { ServiceName } from './services.ts'
+import type { ServiceName } from './settings/service-names.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './units.ts'
 
 /** Tiers that exist whatever the schedule: deferrals and replay use them. */
@@ -97,7 +97,14 @@ export function topicSpecs(
       usedBy,
     }: Partial<TopicSpec> & { days?: number; usedBy: ServiceName[] },
   ): TopicSpec => ({
-    ...{ name, partitions, replicationFactor, cleanup, partitionsAs, compactionLag, maxRecordBytes, usedBy },
+    name,
+    partitions,
+    replicationFactor,
+    cleanup,
+    partitionsAs,
+    compactionLag,
+    maxRecordBytes,
+    usedBy,
     retention: days === undefined ? undefined : durationMs(days * day),
   })
   return [
@@ -106,12 +113,15 @@ export function topicSpecs(
       spec(names.retry(tier), { days: 3, partitionsAs: names.events, maxRecordBytes, usedBy: ['dispatcher'] }),
     ),
     spec(names.deadLetter, {
-      ...{ cleanup: 'compact,delete', days: 30, maxRecordBytes },
+      cleanup: 'compact,delete',
+      days: 30,
+      maxRecordBytes,
       usedBy: ['dispatcher', 'audiences'],
     }),
     spec(names.rejected, { days: 3, usedBy: ['collector'] }),
     spec(names.audienceInput, {
-      ...{ days: 7, partitionsAs: names.events },
+      days: 7,
+      partitionsAs: names.events,
       usedBy: ['collector', 'dispatcher', 'audiences'],
     }),
     spec(names.memberships, { cleanup: 'compact', compactionLag, partitionsAs: names.events, usedBy: ['audiences'] }),

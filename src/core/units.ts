@@ -59,3 +59,9 @@ export const revealed = (value: string | Secret): string => (value instanceof Se
 export function assertNever(value: never): never {
   throw new TypeError(`unexpected value: ${JSON.stringify(value)}`)
 }
+
+/** Why something cannot be taken, and what helps. */
+export interface Objection {
+  readonly message: string
+  readonly hint: string
+}

@@ -1,6 +1,6 @@
 import type { Clock, Logger, LogProducer } from '../core/ports.ts'
-import { durationMs, type EpochMs } from '../core/units.ts'
-import { type Chore, createChore } from './chore.ts'
+import { type DurationMs, durationMs, type EpochMs } from '../core/units.ts'
+import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /** Brokers tell their time with each record that they store. Where nothing is written for this long it is asked for. */
 const askEvery = durationMs(30_000)
@@ -17,7 +17,7 @@ interface Deps {
   readonly logger: Logger
 }
 
-export interface BrokerTime extends Chore {
+export interface BrokerTime extends PeriodicTask {
   /** Resolves with what a broker says; undefined: none does, or it takes too long to wait for. */
   ask(): Promise<EpochMs | undefined>
   /**
@@ -53,7 +53,7 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
   }
 
   const isDue = (): boolean => !isAsking && !isSilent && clock.monotonic() - learnedAt() >= askEvery
-  const chore = createChore({
+  const chore = createPeriodicTask({
     clock,
     firstAfter: askEvery,
     async turn() {
@@ -62,4 +62,37 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
     },
   })
   return { ...chore, ask, now: async () => (await ask()) ?? clock.now() }
+}
+
+const lookEvery = durationMs(10_000)
+/** A clock that is made faster or slower meanwhile is not told of again. */
+const furtherSeconds = 10
+
+interface ClockWatchDeps {
+  readonly clock: Clock
+  /** How far the machine's clock is ahead of what `clock` goes by, in milliseconds; 0 where it is followed. */
+  readonly offset: () => number
+  readonly logger: Logger
+}
+
+/** Tells that the machine's clock differs from the time that the process goes by, and when it no longer does. */
+export function createClockWatch({ clock, offset, logger }: ClockWatchDeps): PeriodicTask {
+  let told = 0
+
+  function turn(): DurationMs {
+    const seconds = Math.round(offset() / 1_000)
+    if (seconds === 0 && told !== 0) {
+      logger.info({}, "the machine's clock agrees again with the brokers', by which this process goes")
+      told = 0
+    } else if (seconds !== 0 && (told === 0 || Math.abs(seconds - told) > furtherSeconds)) {
+      logger.warn(
+        { seconds },
+        "the machine's clock is off by that from the brokers', by which this process goes: check its time service",
+      )
+      told = seconds
+    }
+    return lookEvery
+  }
+
+  return createPeriodicTask({ clock, firstAfter: lookEvery, turn })
 }

@@ -1,12 +1,11 @@
-import { canarySource } from '../core/delivery/route.ts'
 import { type Event, keyOf } from '../core/message/event.ts'
-import { ownEvent } from '../core/message/own-event.ts'
-import type { Metrics } from '../core/metrics.ts'
+import { canarySource, ownEvent } from '../core/message/own-event.ts'
+import type { Metrics } from '../core/metrics/metrics.ts'
 import type { Clock, EventCodec, Logger, LogProducer } from '../core/ports.ts'
-import type { CanarySettings } from '../core/settings.ts'
+import type { CanarySettings } from '../core/settings/settings.ts'
 import type { TopicNames } from '../core/topics.ts'
 import { type DurationMs, durationMs } from '../core/units.ts'
-import { type Chore, createChore } from './chore.ts'
+import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /** How soon a canary that is switched on is seen to be. */
 const lookEvery = durationMs(5_000)
@@ -28,7 +27,7 @@ interface Deps {
  * Sends heartbeats: track messages of a source of our own for one destination, each of another user, so that all partitions get their turn.
  * They go the way of every event from its append on; who settles them (`settle.ts`) counts what became of them.
  */
-export function createCanary(deps: Deps): Chore {
+export function createCanary(deps: Deps): PeriodicTask {
   const { canary, isOurs, clock } = deps
 
   function turn(): DurationMs {
@@ -37,7 +36,7 @@ export function createCanary(deps: Deps): Chore {
     return settings?.every ?? lookEvery
   }
 
-  return createChore({ clock, firstAfter: lookEvery, turn })
+  return createPeriodicTask({ clock, firstAfter: lookEvery, turn })
 }
 
 function send({ codec, producer, topics, clock, metrics, logger }: Deps, { destination }: CanarySettings): void {

@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
-import { deletionAsked } from '../../src/core/deletion/id.ts'
+import { deletionAsked } from '../../src/core/deletion/deletion-request.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'

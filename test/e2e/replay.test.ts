@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
-import type { SinkAnswer } from '../../src/adapters/http/sink.ts'
+import type { SinkAnswer } from '../../src/adapters/http/sink-server.ts'
 import { StandingRecords } from '../../src/core/delivery/dead-letter.ts'
 import type { LogRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'

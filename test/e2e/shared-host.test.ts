@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from '@jest/globals'
-import { createSink } from '../../src/adapters/http/sink.ts'
+import { createSink } from '../../src/adapters/http/sink-server.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
 

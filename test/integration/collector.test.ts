@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock as clock } from '../../src/adapters/clock.ts'
+import { systemClock as clock } from '../../src/adapters/clock/clock.ts'
 import { createKafka } from '../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../src/adapters/kafka/producer/producer.ts'
 import { createSourceKeys } from '../../src/core/collector/source-keys.ts'
-import { MarkIndex } from '../../src/core/deletion/marks.ts'
+import type { TrackingRequest } from '../../src/core/collector/tracking-api.ts'
+import { SuppressionIndex } from '../../src/core/deletion/suppressions.ts'
 import { keyOf, partitionFor } from '../../src/core/message/event.ts'
-import type { TrackingRequest } from '../../src/core/tracking-api.ts'
 import { Secret } from '../../src/core/units.ts'
-import { createCollectorService } from '../../src/services/collector/service.ts'
+import { createCollectorService } from '../../src/services/collector/collector.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { createAdminClient } from '../support/kafka/admin.ts'
 import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
@@ -28,7 +28,7 @@ async function collectorOn({ topics, codec }: Pipeline) {
   const keys = createSourceKeys([{ id: 'web', writeKeys: [new Secret('web-key')] }])
   const service = createCollectorService({
     ...{ producer, codec, clock, topics, metrics: countingMetrics(counts), logger: silent },
-    marks: new MarkIndex(),
+    marks: new SuppressionIndex(),
     sources: () => keys,
     ratePerSource: undefined,
     memory: {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { firstCarried } from '../../src/core/delivery/carried.ts'
 import { deadLetterRecord } from '../../src/core/delivery/dead-letter-record.ts'
+import { initialState } from '../../src/core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
 import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
@@ -30,10 +30,10 @@ function givenUp(
   round = 0,
 ): OutgoingRecord {
   const record = event(n)
-  const first = firstCarried(record, destination, messageId(n), record.timestamp, durationMs(14_400_000))
+  const first = initialState(record, destination, messageId(n), record.timestamp, durationMs(14_400_000))
   return deadLetterRecord(record, { ...first, attempt: 1, outcomes, round }, reason)
 }
-const takenBack = ({ key }: OutgoingRecord): OutgoingRecord => ({ key, value: null, headers: {} })
+const replayedTombstone = ({ key }: OutgoingRecord): OutgoingRecord => ({ key, value: null, headers: {} })
 
 /** One after the other, as a dispatcher and a replay would write them. */
 async function write(...records: readonly OutgoingRecord[]): Promise<void> {
@@ -81,7 +81,10 @@ describe('dead letters on a real broker', () => {
   })
 
   it('are gone once replayed, and there again when the replay failed too', async () => {
-    await write(takenBack(givenUp(1, 'crm', 'tls_untrusted', '')), takenBack(givenUp(0, 'crm', 'http_4xx', '')))
+    await write(
+      replayedTombstone(givenUp(1, 'crm', 'tls_untrusted', '')),
+      replayedTombstone(givenUp(0, 'crm', 'http_4xx', '')),
+    )
     expect(idsOf(await list())).toEqual(['shop m-0'])
     await write(givenUp(1, 'crm', 'retries_exhausted', 'timeout', 1))
     expect(idsOf(await list())).toEqual(['crm m-1', 'shop m-0'])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { firstCarried, parseCarried } from '../../src/core/delivery/carried.ts'
 import { deadLetterRecord } from '../../src/core/delivery/dead-letter-record.ts'
+import { initialState, parseDeliveryState } from '../../src/core/delivery/delivery-state.ts'
 import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { until } from '../support/kafka/admin.ts'
@@ -42,7 +42,7 @@ async function events(...records: readonly Partial<OutgoingRecord>[]): Promise<r
 }
 
 function givenUp(record: LogRecord, destination: string, messageId: string): OutgoingRecord {
-  const first = firstCarried(record, destination, messageId, record.timestamp, window)
+  const first = initialState(record, destination, messageId, record.timestamp, window)
   return deadLetterRecord(record, { ...first, attempt: 10, outcomes: 'http_5xx' }, 'retries_exhausted')
 }
 
@@ -83,8 +83,8 @@ describe('dead letters on a real broker', () => {
     expect(more).toEqual([])
     expect(copy).toMatchObject({ key, value: delivery.value, headers: trace })
     const now = Number(copy?.headers['started-at'])
-    const first = firstCarried(delivery, 'crm', 'm-1', now as never, window)
-    expect(parseCarried(copy?.headers ?? {})).toEqual({ ...first, round: 1 })
+    const first = initialState(delivery, 'crm', 'm-1', now as never, window)
+    expect(parseDeliveryState(copy?.headers ?? {})).toEqual({ ...first, round: 1 })
     expect(Math.abs((copy?.timestamp ?? 0) - now)).toBeLessThan(60_000)
 
     expect(await replay(['--reason', 'undecodable'])).toMatchObject({ code: 0, total: 5, selected: 3, replayed: 3 })

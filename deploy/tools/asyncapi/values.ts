@@ -24,7 +24,7 @@ export const rejectedValue = {
   },
 }
 
-/** As `encodeMarks` writes it. */
+/** As `encodeSuppressions` writes it. */
 export const suppressionsValue = {
   type: 'object',
   required: ['marks'],

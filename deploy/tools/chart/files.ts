@@ -1,8 +1,8 @@
 import { stringify } from 'yaml'
 import { type AccessNeeds, accessNeeded } from '../../../src/core/doctor/access.ts'
-import { serviceNames } from '../../../src/core/services.ts'
-import { liveKeys } from '../../../src/core/settings/change.ts'
+import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
+import { serviceNames } from '../../../src/core/settings/service-names.ts'
 import { standingTiers, type TopicSpec, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { formatDuration } from '../../../src/core/units.ts'
 import { jsonText } from '../layout.ts'
@@ -21,7 +21,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
 /** What of the configuration running processes take over, so that pods are not rolled for it. */
 const liveKeysText = (): string =>
   // A directory of destinations is destinations.
-  `# Made by \`npm run generate\` from src/core/settings/change.ts.\n${stringify({ keys: [...liveKeys, 'destinationsFrom'] })}`
+  `# Made by \`npm run generate\` from src/core/settings/differences.ts.\n${stringify({ keys: [...liveKeys, 'destinationsFrom'] })}`
 
 /** What Strimzi's topics are made of: all that `hookline topics apply` would make, without prefix and sizes. */
 function topicsText(): string {

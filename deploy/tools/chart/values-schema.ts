@@ -1,5 +1,5 @@
-import { serviceNames } from '../../../src/core/services.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
+import { serviceNames } from '../../../src/core/settings/service-names.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

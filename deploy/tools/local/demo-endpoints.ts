@@ -1,4 +1,4 @@
-import { createSink, type Sink, type SinkRequest } from '../../../src/adapters/http/sink.ts'
+import { createSink, type Sink, type SinkRequest } from '../../../src/adapters/http/sink-server.ts'
 import { Secret } from '../../../src/core/units.ts'
 import { createAuthority } from '../../../test/support/network/certificates.ts'
 import { type DemoDestination, destinations } from './demo-scenario.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { SinkRequest } from '../../../src/adapters/http/sink.ts'
+import type { SinkRequest } from '../../../src/adapters/http/sink-server.ts'
 import { audienceName, audienceProperty, shop, shopperName } from './demo-scenario.ts'
 import { hookline, type RunningService } from './service-process.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Settings } from '../../../src/core/settings.ts'
+import type { Settings } from '../../../src/core/settings/settings.ts'
 import { registryPath } from './registry.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
+import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { mallocSettings, nodeFlags } from '../../local/node-flags.ts'
 import { callerDirectory, type DevPlan, planDev } from './dev-plan.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'

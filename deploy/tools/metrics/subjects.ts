@@ -1,9 +1,9 @@
-import { audienceMetrics } from '../../../src/core/metrics/audiences.ts'
-import { collectorMetrics } from '../../../src/core/metrics/collector.ts'
-import { deliveryMetrics } from '../../../src/core/metrics/delivery.ts'
-import { logMetrics } from '../../../src/core/metrics/log.ts'
-import { processMetrics } from '../../../src/core/metrics/process.ts'
-import { runtimeMetrics } from '../../../src/core/metrics/runtime.ts'
+import { audienceMetrics } from '../../../src/core/metrics/audience-metrics.ts'
+import { collectorMetrics } from '../../../src/core/metrics/collector-metrics.ts'
+import { deliveryMetrics } from '../../../src/core/metrics/delivery-metrics.ts'
+import { logMetrics } from '../../../src/core/metrics/kafka-metrics.ts'
+import { processMetrics } from '../../../src/core/metrics/process-metrics.ts'
+import { runtimeMetrics } from '../../../src/core/metrics/runtime-metrics.ts'
 import type { LabelSet, MetricSpec } from '../../../src/core/metrics/spec.ts'
 
 export type AnyMetric = MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>

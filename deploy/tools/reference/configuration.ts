@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { liveKeys } from '../../../src/core/settings/change.ts'
+import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { duration, id } from '../../../src/core/settings/fields.ts'
 import { configuration } from '../../../src/core/settings/schema.ts'
 import { code, madeFrom, plain, table } from './markdown.ts'

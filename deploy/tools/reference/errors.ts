@@ -10,7 +10,7 @@ import {
   outcomes,
   retryableOutcomes,
 } from '../../../src/core/delivery/outcome.ts'
-import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay.ts'
+import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay-target.ts'
 import { rejectionCodes } from '../../../src/core/message/message.ts'
 import { code, madeFrom, table } from './markdown.ts'
 import { type Meanings, ofRejections } from './rejections.ts'

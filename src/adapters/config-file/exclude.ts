@@ -2,9 +2,9 @@ import { basename, dirname, join } from 'node:path'
 import { heldDestination } from '../../core/delivery/route.ts'
 import { id as idField } from '../../core/settings/fields.ts'
 import { type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
-import type { Destination, Settings } from '../../core/settings.ts'
+import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { isForeignId } from './directories.ts'
-import type { Gathered, GatheredFile } from './gather.ts'
+import type { Gathered, GatheredFile } from './read-sources.ts'
 
 /** The configuration without the files that cannot be used, and what stands in for their destinations. */
 export interface Reduced {

@@ -10,7 +10,7 @@ interface OffsetProblem {
 }
 
 /** A text that the environment was put into. */
-export interface Substituted {
+export interface SubstitutedVariable {
   readonly path: Path
   readonly variables: readonly string[]
 }
@@ -18,7 +18,7 @@ export interface Substituted {
 interface PlainValue {
   readonly value: unknown
   readonly problems: readonly OffsetProblem[]
-  readonly substituted: readonly Substituted[]
+  readonly substituted: readonly SubstitutedVariable[]
   /** Formatted path → where key and value begin; elements of lists have no key of their own. */
   readonly offsets: ReadonlyMap<string, { readonly key: number; readonly value: number }>
 }
@@ -31,7 +31,7 @@ type Node = ParsedNode | null | undefined
  */
 export function plainValue(root: Node, env: Environment | undefined): PlainValue {
   const problems: OffsetProblem[] = []
-  const substituted: Substituted[] = []
+  const substituted: SubstitutedVariable[] = []
   const offsets = new Map<string, { key: number; value: number }>()
 
   function refuse(path: Path, offset: number, message: string, hint: string): undefined {

@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/ports.ts'
-import type { ServiceName } from '../../core/services.ts'
-import { changeBetween, type SettingsChange, withLiveOf } from '../../core/settings/change.ts'
-import type { Settings } from '../../core/settings.ts'
+import { changeBetween, type SettingsChange, withLiveOf } from '../../core/settings/differences.ts'
+import type { ServiceName } from '../../core/settings/service-names.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
-import { type Loaded, type LoadResult, loadConfigFile, type Problem } from '../config-file.ts'
-import type { Environment } from './gather.ts'
+import { type Loaded, type LoadResult, loadConfigFile, type Problem } from './config-file.ts'
+import type { Environment } from './read-sources.ts'
 
 export interface ConfigWatch {
   /** Looks once, now; one look at a time. Tests turn this instead of the clock. */

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/tracking-api.ts'
+import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/message/refusal.ts'
 
 /** Why a request is refused, with its status: what the tracking API says, and what goes wrong before it is asked. */
 export const problemStatus = {

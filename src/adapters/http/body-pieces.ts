@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { UploadCutShort } from '../../core/operator-api.ts'
+import { UploadCutShort } from '../../core/operator/operator-api.ts'
 import type { Clock } from '../../core/ports.ts'
 import { type Answer, problem } from './answers.ts'
-import type { Connection } from './connections.ts'
-import type { HttpLimits } from './limits.ts'
+import type { Connection } from './open-connections.ts'
+import type { HttpLimits } from './server-limits.ts'
 
 interface Deps {
   readonly progress: HttpLimits['progress']

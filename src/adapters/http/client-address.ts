@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { clientNetworkOf } from '../../core/client-network.ts'
+import { clientNetworkOf } from '../../core/network/client-network.ts'
 
 /**
  * The address by which a client is counted: the last one in the header that the proxy sets, else the socket's. Whatever precedes

@@ -4,14 +4,14 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Clock, Logger } from '../../core/ports.ts'
-import type { ListenAddress } from '../../core/settings.ts'
+import type { ListenAddress } from '../../core/settings/settings.ts'
 import { type Answer, problem } from './answers.ts'
 import { AddressCounter, limitAddresses } from './client-address.ts'
-import { type Connections, createConnections, everyMethod } from './connections.ts'
 import { isPreflight, preflight } from './cors.ts'
-import type { HttpLimits } from './limits.ts'
 import { createNodeServer } from './node-server.ts'
+import { type Connections, createConnections, everyMethod } from './open-connections.ts'
 import { createSend, type Send } from './sending.ts'
+import type { HttpLimits } from './server-limits.ts'
 
 interface Deps {
   readonly listen: ListenAddress
@@ -108,7 +108,7 @@ function createApp(
     serverFactory,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
-    // Answered in connections.ts, which knows what else is going on on the connection.
+    // Answered in open-connections.ts, which knows what else is in progress on the connection.
     clientErrorHandler: () => {},
     frameworkErrors,
   })

@@ -1,15 +1,15 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Admission, BodyMemory, TrackingApi } from '../../core/collector/tracking-api.ts'
 import type { CallType } from '../../core/message/message.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
-import type { Admission, BodyMemory, TrackingApi } from '../../core/tracking-api.ts'
 import { type Answer, accepted, refused } from './answers.ts'
 import { noMemory, readBody } from './body.ts'
 import { AddressCounter, clientAddressOf } from './client-address.ts'
-import type { Connections } from './connections.ts'
-import type { HttpLimits } from './limits.ts'
+import type { Connections } from './open-connections.ts'
 import { createSenderProbe } from './sender-probe.ts'
-import { headerKeyOf, queryKeyOf } from './write-key.ts'
+import type { HttpLimits } from './server-limits.ts'
 
 interface Deps {
   readonly api: TrackingApi
@@ -98,4 +98,32 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<Answer | und
   }
 
   return take
+}
+
+/**
+ * The write key in the headers: the user of `Authorization: Basic` (with a colon or without, any alphabet of base64, padded or
+ * not), else `X-Write-Key` as it is: whether what follows a colon belongs to the key or is Jitsu's secret, the keys tell. What
+ * cannot be read is as if absent: the body may have one.
+ */
+export function headerKeyOf(request: IncomingMessage): string | undefined {
+  return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)
+}
+
+/** The write key in the query. Of several the first one that says anything counts. */
+export function queryKeyOf(query: unknown): string | undefined {
+  const { writeKey } = query as { readonly writeKey?: string | readonly string[] }
+  return [writeKey].flat().find(key => key !== undefined && key !== '')
+}
+
+const basicPattern = /^basic[ \t]+([a-z0-9+/_-]+={0,2})[ \t]*$/i
+
+function basicUser(authorization: string | undefined): string | undefined {
+  const encoded = basicPattern.exec(authorization ?? '')?.[1]
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString().split(':', 1)[0] || undefined
+}
+
+/** Node joins fields of one name with `, `, which may as well stand in a value. */
+function firstOf(request: IncomingMessage, name: string): string | undefined {
+  const joined = request.headers[name]
+  return typeof joined === 'string' && joined.includes(', ') ? request.headersDistinct[name]?.[0] : (joined as string)
 }

@@ -1,4 +1,4 @@
-import type { TrackingApi } from '../../core/tracking-api.ts'
+import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 
 /** The memory that one request has taken. */
 export interface Reservation {

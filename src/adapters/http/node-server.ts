@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { HttpLimits } from './limits.ts'
+import type { HttpLimits } from './server-limits.ts'
 
 /** Node's server, as `HttpLimits` wants it. What is no HTTP, or comes too late, it reports as `clientError`. */
 export function createNodeServer(handler: RequestListener, limits: HttpLimits): Server {

@@ -1,92 +1,9 @@
 import { syncModes } from '../../core/audience/sync.ts'
-import { mostUsers } from '../../core/deletion/request.ts'
+import { document, inPath, json, ofEveryRequest, response, responses, schema, templateOf } from './openapi-parts.ts'
+import { operatorSchemas, schemas } from './openapi-schemas.ts'
+import { deletionPath, deletionsPath, documentPath, syncsPath } from './paths.ts'
 
 /* What the operator API takes and gives, as JSON Schema (draft 2020-12). Closed on both sides: what is misspelt is refused. */
-
-const state = {
-  enum: ['running', 'finished', 'failed'],
-  description: 'Running: something waits. Failed: nothing does, but something was not delivered.',
-}
-const count = { type: 'integer', minimum: 0, description: 'Users.' }
-
-export const operatorSchemas = {
-  DeletionRequest: {
-    type: 'object',
-    required: ['userIds'],
-    properties: {
-      userIds: {
-        type: 'array',
-        items: { type: ['string', 'integer'], minLength: 1 },
-        minItems: 1,
-        maxItems: mostUsers,
-        description: 'A number means its digits.',
-      },
-      sources: {
-        type: ['array', 'null'],
-        items: { type: 'string' },
-        minItems: 1,
-        description: 'Ids of the affected sources. Absent: every source with an enabled destination.',
-      },
-      suppress: { type: 'boolean', default: false, description: 'Take nothing of these users from now on.' },
-    },
-    additionalProperties: false,
-  },
-  DeletionAccepted: {
-    type: 'object',
-    required: ['id', 'status'],
-    properties: { id: { type: 'string' }, status: state },
-    additionalProperties: false,
-  },
-  Deletion: {
-    type: 'object',
-    required: ['id', 'status', 'createdAt', 'sources'],
-    properties: {
-      id: { type: 'string' },
-      status: state,
-      createdAt: { type: 'string', description: 'ISO 8601, UTC.' },
-      partial: {
-        const: true,
-        description: 'Only so much of the topic was read: more deliveries may have ended than the counts say.',
-      },
-      sources: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['id', 'destinations'],
-          properties: {
-            id: { type: 'string' },
-            destinations: {
-              type: 'array',
-              items: {
-                type: 'object',
-                required: ['id', 'status', 'delivered', 'undelivered', 'waiting'],
-                properties: {
-                  id: { type: 'string' },
-                  status: state,
-                  delivered: count,
-                  undelivered: count,
-                  waiting: count,
-                },
-                additionalProperties: false,
-              },
-            },
-          },
-          additionalProperties: false,
-        },
-      },
-    },
-    additionalProperties: false,
-  },
-  SyncTaken: {
-    type: 'object',
-    required: ['syncId', 'received'],
-    properties: {
-      syncId: { type: 'integer', description: 'Later syncs have larger ones.' },
-      received: { type: 'integer', minimum: 0, description: 'Lines that named somebody.' },
-    },
-    additionalProperties: false,
-  },
-} as const
 
 export const syncParameters = [
   {
@@ -116,3 +33,89 @@ export const memberList = {
   description: 'One user a line, in UTF-8, plain or gzip; a line has at most 32,768 bytes.',
   content: { 'application/x-ndjson': { schema: line }, 'text/plain': { schema: line }, 'text/csv': { schema: line } },
 } as const
+
+const operators = [{ operator: [] }]
+export const operatorSecurity = {
+  operator: { type: 'http', scheme: 'bearer', description: 'A key of `operator.keys`.' },
+} as const
+
+const ofOperators = {
+  ...ofEveryRequest,
+  401: response('InvalidOperatorKey'),
+  403: response('Forbidden'),
+  404: response('NotFound'),
+  429: response('TooManyWrongKeys'),
+}
+
+export const operatorPaths = {
+  [deletionsPath]: {
+    post: {
+      operationId: 'deleteUsers',
+      summary: 'Delete users, and tell their destinations',
+      tags: ['operators'],
+      security: operators,
+      requestBody: { required: true, content: json(schema('DeletionRequest')) },
+      responses: {
+        ...ofOperators,
+        202: { description: 'All replicas of Kafka have it.', content: json(schema('DeletionAccepted')) },
+        400: response('DeletionNotTaken'),
+        413: response('TooLarge'),
+      },
+    },
+  },
+  [templateOf(deletionPath)]: {
+    get: {
+      operationId: 'deletion',
+      summary: 'How a deletion goes, by source and destination',
+      tags: ['operators'],
+      security: operators,
+      parameters: [inPath('id')],
+      responses: { ...ofOperators, 200: { description: 'As of now.', content: json(schema('Deletion')) } },
+    },
+  },
+  [templateOf(syncsPath)]: {
+    post: {
+      operationId: 'syncAudience',
+      summary: 'Tell who is in an audience, or has which value of a computed trait',
+      description:
+        'A body of any length, one user a line; it is read as fast as Kafka takes it. Cut short, or with a wrong line, it takes nobody out.',
+      tags: ['operators'],
+      security: operators,
+      parameters: [inPath('name'), ...syncParameters],
+      requestBody: memberList,
+      responses: {
+        ...ofOperators,
+        202: { description: 'All replicas of Kafka have all of it.', content: json(schema('SyncTaken')) },
+        400: response('ListNotTaken'),
+        404: response('UnknownAudience'),
+      },
+    },
+  },
+}
+
+/** The operator API on its own listener as OpenAPI 3.1, from the same tables as its routes and answers. */
+export function operatorDocument(): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Hookline operator API',
+      version: '1',
+      summary: 'Deletions of users, and syncs of audiences.',
+      description: [
+        'It listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET requests only.',
+        'A path may end in a slash. There are no CORS headers: pages of other origins cannot use it.',
+        'An error is a JSON object that has `code`, `message` and `error`.',
+      ].join('\n'),
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: 'http://127.0.0.1:8090' }],
+    tags: [{ name: 'operators' }, { name: 'settings' }],
+    security: operators,
+    paths: { ...operatorPaths, [documentPath]: document },
+    components: {
+      schemas: { ...schemas, ...operatorSchemas },
+      responses,
+      securitySchemes: operatorSecurity,
+    },
+  }
+}

@@ -1,6 +1,5 @@
 import { type ProblemCode, problemStatus } from './answers.ts'
-import type { operatorSchemas } from './openapi-operator.ts'
-import type { schemas } from './openapi-schemas.ts'
+import type { operatorSchemas, schemas } from './openapi-schemas.ts'
 
 /** What each code means, for those who read the document. */
 const meanings = {

@@ -1,3 +1,4 @@
+import { mostUsers } from '../../core/deletion/deletion-request.ts'
 import { type CallType, callTypes, rejectionCodes } from '../../core/message/message.ts'
 
 /*
@@ -115,5 +116,90 @@ export const schemas = {
         },
       },
     },
+  },
+} as const
+
+const state = {
+  enum: ['running', 'finished', 'failed'],
+  description: 'Running: something waits. Failed: nothing does, but something was not delivered.',
+}
+const count = { type: 'integer', minimum: 0, description: 'Users.' }
+
+export const operatorSchemas = {
+  DeletionRequest: {
+    type: 'object',
+    required: ['userIds'],
+    properties: {
+      userIds: {
+        type: 'array',
+        items: { type: ['string', 'integer'], minLength: 1 },
+        minItems: 1,
+        maxItems: mostUsers,
+        description: 'A number means its digits.',
+      },
+      sources: {
+        type: ['array', 'null'],
+        items: { type: 'string' },
+        minItems: 1,
+        description: 'Ids of the affected sources. Absent: every source with an enabled destination.',
+      },
+      suppress: { type: 'boolean', default: false, description: 'Take nothing of these users from now on.' },
+    },
+    additionalProperties: false,
+  },
+  DeletionAccepted: {
+    type: 'object',
+    required: ['id', 'status'],
+    properties: { id: { type: 'string' }, status: state },
+    additionalProperties: false,
+  },
+  Deletion: {
+    type: 'object',
+    required: ['id', 'status', 'createdAt', 'sources'],
+    properties: {
+      id: { type: 'string' },
+      status: state,
+      createdAt: { type: 'string', description: 'ISO 8601, UTC.' },
+      partial: {
+        const: true,
+        description: 'Only so much of the topic was read: more deliveries may have ended than the counts say.',
+      },
+      sources: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['id', 'destinations'],
+          properties: {
+            id: { type: 'string' },
+            destinations: {
+              type: 'array',
+              items: {
+                type: 'object',
+                required: ['id', 'status', 'delivered', 'undelivered', 'waiting'],
+                properties: {
+                  id: { type: 'string' },
+                  status: state,
+                  delivered: count,
+                  undelivered: count,
+                  waiting: count,
+                },
+                additionalProperties: false,
+              },
+            },
+          },
+          additionalProperties: false,
+        },
+      },
+    },
+    additionalProperties: false,
+  },
+  SyncTaken: {
+    type: 'object',
+    required: ['syncId', 'received'],
+    properties: {
+      syncId: { type: 'integer', description: 'Later syncs have larger ones.' },
+      received: { type: 'integer', minimum: 0, description: 'Lines that named somebody.' },
+    },
+    additionalProperties: false,
   },
 } as const

@@ -1,7 +1,6 @@
-import { operatorSchemas } from './openapi-operator.ts'
-import { operatorPaths, operatorSecurity } from './openapi-operator-paths.ts'
+import { operatorPaths, operatorSecurity } from './openapi-operator.ts'
 import { document, inPath, json, ofEveryRequest, response, responses, schema, templateOf } from './openapi-parts.ts'
-import { schemas } from './openapi-schemas.ts'
+import { operatorSchemas, schemas } from './openapi-schemas.ts'
 import { documentPath, type IngestPath, ingestPaths, settingsPath } from './paths.ts'
 
 const parameters = {

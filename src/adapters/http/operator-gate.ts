@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { FailureThrottle } from '../../core/failure-throttle.ts'
-import type { FindOperatorKey, NamedKey } from '../../core/operator-keys.ts'
+import type { FailureThrottle } from '../../core/operator/failure-throttle.ts'
+import type { FindOperatorKey, NamedKey } from '../../core/operator/operator-keys.ts'
 import type { Clock } from '../../core/ports.ts'
 import { type Answer, problem } from './answers.ts'
 

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../core/ports.ts'
 import type { Answer } from './answers.ts'
-import type { Connections } from './connections.ts'
 import { crossOrigin } from './cors.ts'
-import type { HttpLimits } from './limits.ts'
+import type { Connections } from './open-connections.ts'
+import type { HttpLimits } from './server-limits.ts'
 
 /** Writes an answer; called once a request. */
 export type Send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => void

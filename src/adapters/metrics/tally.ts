@@ -1,6 +1,6 @@
+import type { Count, Counter } from '../../core/metrics/metrics.ts'
 import type { LabelSet } from '../../core/metrics/spec.ts'
-import type { Count, Counter } from '../../core/metrics.ts'
-import type { Format, Shown } from './format.ts'
+import type { Format, Shown } from './exposition.ts'
 import { foldings, type Labels, type SeriesBudget } from './series.ts'
 
 class Total implements Count {

@@ -1,12 +1,11 @@
 import http from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
-import type { NetworkSettings } from '../../core/settings.ts'
-import type { Connections } from './connections.ts'
-import type { DialPolicy } from './dial.ts'
-import { createGenerations, type Generation } from './generations.ts'
-import { idleTimeoutMs, maxAgeMs, maxIdlePerHost, maxKept } from './limits.ts'
-import type { Resolve } from './resolve.ts'
+import type { NetworkSettings } from '../../core/settings/settings.ts'
+import { idleTimeoutMs, maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
+import type { ConnectionsProgress } from './connection-progress.ts'
+import { createGenerations, type DialPolicy, type Generation } from './dial.ts'
+import type { Resolve } from './dns.ts'
 
 export interface AgentPair {
   readonly http: http.Agent
@@ -27,10 +26,10 @@ class AgentGeneration implements Generation {
   readonly shared: AgentPair
   readonly fresh: AgentPair
   readonly #policy: DialPolicy
-  readonly #connections: Connections
+  readonly #connections: ConnectionsProgress
   #isRetired = false
 
-  constructor(policy: DialPolicy, connections: Connections) {
+  constructor(policy: DialPolicy, connections: ConnectionsProgress) {
     this.#policy = policy
     this.#connections = connections
     this.shared = this.#pair(true)
@@ -81,7 +80,7 @@ class AgentGeneration implements Generation {
 interface Deps {
   readonly network: () => NetworkSettings
   readonly resolve: Resolve
-  readonly connections: Connections
+  readonly connections: ConnectionsProgress
 }
 
 /** Node's agents, which dial only what the settings allow. These are read for each call: a change drops idle connections. */

@@ -1,9 +1,10 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { classifyAddress, explainForbidden, parseAllow, portAllowed } from '../../core/delivery/address.ts'
-import type { NetworkSettings } from '../../core/settings.ts'
-import type { Resolve } from './resolve.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { classifyAddress, explainForbidden, parseAllow, portAllowed } from '../../core/network/address.ts'
+import type { NetworkSettings } from '../../core/settings/settings.ts'
+import type { Resolve } from './dns.ts'
 
 /** The target may not be dialled; nothing was sent. The message names the address or port, and the setting. */
 export class ForbiddenTarget extends Error {
@@ -107,4 +108,45 @@ function trust(ca: string | undefined): SecureContext {
   return createSecureContext(
     ca === undefined ? { minVersion } : { minVersion, ca: [...getCACertificates('default'), ca] },
   )
+}
+
+/** The connections that were dialled under one state of the settings. */
+export interface Generation {
+  /** No connection is kept from now on, idle ones are dropped. */
+  retire(): void
+}
+
+export interface Generations<G extends Generation> {
+  /** The one of the present settings. These are compared at each call: a change retires what was made before. */
+  current(): G
+  /** Retires the present one, and each that is made later at once. */
+  close(): void
+}
+
+export function createGenerations<G extends Generation>(
+  { network, resolve }: { readonly network: () => NetworkSettings; readonly resolve: Resolve },
+  make: (policy: DialPolicy) => G,
+): Generations<G> {
+  let settings = network()
+  let generation = make(createDialPolicy(settings, resolve))
+  let isClosed = false
+
+  return {
+    current() {
+      const latest = network()
+      if (latest === settings) return generation
+      if (!isDeepStrictEqual(latest, settings)) {
+        const next = make(createDialPolicy(latest, resolve))
+        generation.retire()
+        generation = next
+        if (isClosed) next.retire()
+      }
+      settings = latest
+      return generation
+    },
+    close() {
+      isClosed = true
+      generation.retire()
+    },
+  }
 }

@@ -1,13 +1,13 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import got, { type Request } from 'got'
+import { type UrlParts, urlParts } from '../../core/network/url.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import { type Agents, createAgents } from './agents.ts'
-import { type Connections, createConnections } from './connections.ts'
-import { AnswerTooLong, codeOf, failureOf, rootOf, timeIsOver } from './failure.ts'
-import { maxBodyBytes, maxHeadBytes, maxInterimAnswers, staleCodes } from './limits.ts'
+import { AnswerTooLong, codeOf, failureOf, rootOf, timeIsOver } from './call-failure.ts'
+import { maxBodyBytes, maxHeadBytes, maxInterimAnswers, staleCodes } from './client-limits.ts'
+import { type ConnectionsProgress, createConnectionsProgress } from './connection-progress.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
-import { type UrlParts, urlParts } from './url-parts.ts'
 
 /** Turns off what got does by itself: redirects, retries, decompression, errors for statuses. */
 const client = got.extend({
@@ -21,7 +21,7 @@ const client = got.extend({
 /** Calls webhooks with got over kept-alive connections. */
 export function createGotTransport(deps: TransportDeps): WebhookTransport {
   return createTransport(deps, ({ network, resolve, clock }) => {
-    const connections = createConnections(clock)
+    const connections = createConnectionsProgress(clock)
     const agents = createAgents({ network, resolve, connections })
     const deps = { agents, connections, partsOf: rememberedParts() }
     return {
@@ -33,7 +33,7 @@ export function createGotTransport(deps: TransportDeps): WebhookTransport {
 
 interface ExchangeDeps {
   readonly agents: Agents
-  readonly connections: Connections
+  readonly connections: ConnectionsProgress
   readonly partsOf: (url: string) => UrlParts
 }
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { AnswerTooLong } from './failure.ts'
-import { maxHeadBytes, maxInterimAnswers } from './limits.ts'
+import { AnswerTooLong } from './call-failure.ts'
+import { maxHeadBytes, maxInterimAnswers } from './client-limits.ts'
 
 /** A head, and a body of 64 KiB in chunks of one byte (6 bytes each), are within it. */
 const maxAnswerBytes = 512 * 1_024

@@ -1,19 +1,19 @@
 import net, { isIP, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
+import { idleTimeoutMs, maxHeadBytes } from './client-limits.ts'
+import { type ConnectionPhase, followProgress, type Progress } from './connection-progress.ts'
 import type { DialPolicy } from './dial.ts'
 import { Inlet } from './inlet.ts'
-import { idleTimeoutMs, maxHeadBytes } from './limits.ts'
-import { type ConnectionPhase, followProgress, type Progress } from './progress.ts'
 
 /** Where connections go, and what is kept for each such place. Origins come from the configuration only: they are few. */
-export interface Origin {
+export interface ConnectionOrigin {
   readonly url: URL
   readonly host: string
   readonly port: number
   readonly isTls: boolean
   /** The last one in is the first one out, so that those that are too many get old. */
-  readonly idle: Connection[]
+  readonly idle: UndiciConnection[]
   /** To take a TLS session up again saves the costly half of a handshake. */
   session: Buffer | undefined
 }
@@ -22,7 +22,7 @@ interface Deps {
   readonly policy: DialPolicy
   readonly monotonic: () => number
   readonly onOpen: () => void
-  readonly onClose: (connection: Connection) => void
+  readonly onClose: (connection: UndiciConnection) => void
 }
 
 /** HTTP/1.1 only, one request at a time, no time-outs: a call has its own deadline. */
@@ -43,8 +43,8 @@ const keepAliveProbeMs = 1_000
  * One connection: undici's client, which is one as long as it has one request at a time. When the server has closed it
  * while it was idle, and undici finds out before it has sent anything, it dials anew by itself.
  */
-export class Connection {
-  readonly origin: Origin
+export class UndiciConnection {
+  readonly origin: ConnectionOrigin
   readonly #deps: Deps
   readonly #client: Client
   #socket: Socket | undefined
@@ -52,7 +52,7 @@ export class Connection {
   #progress: Progress | undefined
   #isReused = false
 
-  constructor(origin: Origin, deps: Deps) {
+  constructor(origin: ConnectionOrigin, deps: Deps) {
     this.origin = origin
     this.#deps = deps
     this.#client = new Client(origin.url, { ...options, connect: (_options, onEnd) => this.#dial(onEnd) })

@@ -1,12 +1,11 @@
-import type { DialPolicy } from './dial.ts'
-import type { Generation } from './generations.ts'
-import { maxAgeMs, maxIdlePerHost, maxKept } from './limits.ts'
-import { Connection, type Origin } from './undici-connection.ts'
-import { type UrlParts, urlParts } from './url-parts.ts'
+import { type UrlParts, urlParts } from '../../core/network/url.ts'
+import { maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
+import type { DialPolicy, Generation } from './dial.ts'
+import { type ConnectionOrigin, UndiciConnection } from './undici-connection.ts'
 
 /** A URL, taken apart. */
 export interface Target {
-  readonly origin: Origin
+  readonly origin: ConnectionOrigin
   readonly path: string
 }
 
@@ -17,7 +16,7 @@ export interface Target {
 export class Pool implements Generation {
   readonly #policy: DialPolicy
   readonly #monotonic: () => number
-  readonly #origins = new Map<string, Origin>()
+  readonly #origins = new Map<string, ConnectionOrigin>()
   /** URLs come from the configuration only: they are few. */
   readonly #targets = new Map<string, Target>()
   #open = 0
@@ -40,7 +39,7 @@ export class Pool implements Generation {
   }
 
   /** A kept connection, or a new one when there is none. */
-  take(origin: Origin): Connection {
+  take(origin: ConnectionOrigin): UndiciConnection {
     for (let kept = origin.idle.pop(); kept !== undefined; kept = origin.idle.pop()) {
       if (kept.isClean) return kept
     }
@@ -48,8 +47,8 @@ export class Pool implements Generation {
   }
 
   /** Always a new connection. */
-  fresh(origin: Origin): Connection {
-    return new Connection(origin, {
+  fresh(origin: ConnectionOrigin): UndiciConnection {
+    return new UndiciConnection(origin, {
       policy: this.#policy,
       monotonic: this.#monotonic,
       onOpen: () => {
@@ -67,12 +66,12 @@ export class Pool implements Generation {
    * later, and an answer may come before that: the connection is checked again in the next turn. A request that is not confirmed by
    * then was answered before all of it was sent.
    */
-  release(connection: Connection): void {
+  release(connection: UndiciConnection): void {
     if (connection.isClean || !connection.isOpen) this.#keepOrDrop(connection)
     else setImmediate(() => this.#keepOrDrop(connection))
   }
 
-  #keepOrDrop(connection: Connection): void {
+  #keepOrDrop(connection: UndiciConnection): void {
     const { idle } = connection.origin
     const isWelcome = !this.#isRetired && idle.length < maxIdlePerHost && this.#open <= maxKept
     if (isWelcome && connection.isClean && connection.age < maxAgeMs) {
@@ -90,16 +89,16 @@ export class Pool implements Generation {
     }
   }
 
-  #forget(connection: Connection): void {
+  #forget(connection: UndiciConnection): void {
     const { idle } = connection.origin
     const index = idle.indexOf(connection)
     if (index >= 0) idle.splice(index, 1)
   }
 
-  #origin({ origin: url, hostname: host, port, isTls }: UrlParts): Origin {
+  #origin({ origin: url, hostname: host, port, isTls }: UrlParts): ConnectionOrigin {
     const known = this.#origins.get(url)
     if (known !== undefined) return known
-    const origin: Origin = { url: withOrigin(url), host, port, isTls, idle: [], session: undefined }
+    const origin: ConnectionOrigin = { url: withOrigin(url), host, port, isTls, idle: [], session: undefined }
     this.#origins.set(url, origin)
     return origin
   }

@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
-import { codeOf, failureOf, rootOf, timeIsOver } from './failure.ts'
-import { createGenerations, type Generations } from './generations.ts'
-import { maxBodyBytes, staleCodes } from './limits.ts'
+import { codeOf, failureOf, rootOf, timeIsOver } from './call-failure.ts'
+import { maxBodyBytes, staleCodes } from './client-limits.ts'
+import { createGenerations, type Generations } from './dial.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
-import type { Connection } from './undici-connection.ts'
+import type { UndiciConnection } from './undici-connection.ts'
 import { Pool } from './undici-pool.ts'
 
 /** Calls webhooks with undici over kept-alive connections. */
@@ -26,7 +26,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #pools: Generations<Pool>
   readonly #callEnd: CallEnd
   #pool: Pool | undefined
-  #connection: Connection | undefined
+  #connection: UndiciConnection | undefined
   /** Known from the complete head on: then nothing changes it. */
   #answer: CallResult | undefined
   #bodyBytes = 0

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { formatProblem, loadConfigFile } from '../../adapters/config-file.ts'
-import { numbered } from '../../core/numbered.ts'
-import type { ServiceName } from '../../core/services.ts'
+import { formatProblem, loadConfigFile } from '../../adapters/config-file/config-file.ts'
+import { numbered } from '../../core/doctor/finding.ts'
+import type { ServiceName } from '../../core/settings/service-names.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
-import type { Settings } from '../../core/settings.ts'
 import {
   type CommandIo,
   ConfigurationRefused,
@@ -15,8 +15,8 @@ import {
   withJsonOption,
 } from '../command.ts'
 import { configPath } from '../load-settings.ts'
-import { printable } from '../printable.ts'
-import { withServicesOption } from '../services-option.ts'
+import { withServicesOption } from '../options.ts'
+import { printable } from '../terminal.ts'
 
 interface Options {
   readonly config?: string

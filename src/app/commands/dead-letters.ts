@@ -1,21 +1,35 @@
 import type { Command } from 'commander'
-import { createEventCodec } from '../../adapters/avro.ts'
-import { SchemaNotRegistered } from '../../adapters/avro-codec.ts'
-import { systemClock as clock } from '../../adapters/clock.ts'
+import { createEventCodec } from '../../adapters/avro/avro.ts'
+import { SchemaNotRegistered } from '../../adapters/avro/confluent-codec.ts'
+import { createRegistry, RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
+import { systemClock as clock } from '../../adapters/clock/clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../adapters/kafka/log/reader.ts'
 import { createLogger } from '../../adapters/logger.ts'
-import { createRegistry, RegistryUnavailable } from '../../adapters/registry.ts'
 import type { EventCodec, TopicReader } from '../../core/ports.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
-import { createReadEvent, listDeadLetters } from '../../services/operator/dead-letters.ts'
-import { type CommandIo, createCommand, print, wholeNumber, withConfigOption, withExamples } from '../command.ts'
-import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-options.ts'
-import { countsOf, documentOf, rowOf, titles } from '../dead-letter-view.ts'
-import { withRemedy } from '../kafka-failure.ts'
+import { createReadEvent, listDeadLetters } from '../../services/operator/read-dead-letters.ts'
+import {
+  type CommandIo,
+  createCommand,
+  print,
+  wholeNumber,
+  withConfigOption,
+  withExamples,
+  withRemedy,
+} from '../command.ts'
+import {
+  countsOf,
+  documentOf,
+  type FilterOptions,
+  filterOf,
+  rowOf,
+  titles,
+  withFilterOptions,
+} from '../dead-letter-view.ts'
 import { loadSettings } from '../load-settings.ts'
-import { tableOf } from '../printable.ts'
+import { tableOf } from '../terminal.ts'
 
 interface Options extends FilterOptions {
   readonly config?: string

@@ -1,12 +1,16 @@
 import type { Command } from 'commander'
-import { newDeletionId } from '../../core/deletion/id.ts'
-import { type DeletionRequest, deletionOf, parseDeletionRequest } from '../../core/deletion/request.ts'
-import { type DeletionRecord, DeletionTally } from '../../core/deletion/status.ts'
+import {
+  type DeletionRequest,
+  deletionOf,
+  newDeletionId,
+  parseDeletionRequest,
+} from '../../core/deletion/deletion-request.ts'
+import { type DeletionRecord, type DeletionStatus, DeletionTally } from '../../core/deletion/deletion-status.ts'
 import { createRouting } from '../../core/delivery/route.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
-import { carryOutDeletion } from '../../services/operator/deletion.ts'
 import { createFindDeletion, type FindDeletion, mostRead } from '../../services/operator/find-deletion.ts'
+import { writeDeletion } from '../../services/operator/write-deletion.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -16,12 +20,12 @@ import {
   withConfigOption,
   withExamples,
   withJsonOption,
+  withRemedy,
 } from '../command.ts'
-import { deletionLines } from '../deletion-view.ts'
-import { withRemedy } from '../kafka-failure.ts'
 import { loadSettings } from '../load-settings.ts'
 import { type OpenOperatorAccess, type OperatorAccess, openOperatorAccess } from '../operator-access.ts'
-import { userIdsOf } from '../user-option.ts'
+import { userIdsOf } from '../options.ts'
+import { tableOf } from '../terminal.ts'
 
 interface Options {
   readonly config?: string
@@ -104,7 +108,7 @@ async function deleteUsers(
   const [events, inputs, marks] = await Promise.all([access.events(), access.inputs(), access.marks()])
   const topics = topicNames(settings.topics.prefix)
   const deps = { producer, topics, marks, encodeEvent: events.encode, encodeInput: inputs.encode }
-  await carryOutDeletion(deps, request, record).catch(error => {
+  await writeDeletion(deps, request, record).catch(error => {
     const { message } = withRemedy(error) as Error
     throw new CommandFailed(`${message}; the same with --id ${id} goes on where this ended`, { cause: error })
   })
@@ -142,4 +146,19 @@ async function tellStatus(id: string, find: FindDeletion, options: Options, io: 
     throw new CommandFailed(
       'some were not told; see: hookline dead-letters; put back by hookline replay they are told again',
     )
+}
+
+const titles = ['SOURCE', 'DESTINATION', 'STATUS', 'DELIVERED', 'UNDELIVERED', 'WAITING']
+
+/** A row for each source and destination that is told. */
+export function deletionLines({ sources }: DeletionStatus): readonly string[] {
+  const rows = sources.flatMap(source =>
+    source.destinations.map(({ id, status, delivered, undelivered, waiting }) => [
+      source.id,
+      id,
+      status,
+      ...[delivered, undelivered, waiting].map(String),
+    ]),
+  )
+  return rows.length === 0 ? ['nobody is told: no enabled destination gets these sources'] : tableOf(titles, rows)
 }

@@ -1,18 +1,17 @@
 import { text as readText } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock.ts'
+import { systemClock } from '../../adapters/clock/clock.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
 import { callsOf } from '../../core/delivery/request.ts'
 import { createRouting, route } from '../../core/delivery/route.ts'
-import { withheld } from '../../core/log-text.ts'
+import { withheld } from '../../core/logging/log-text.ts'
 import type { Event } from '../../core/message/event.ts'
 import { parseJson } from '../../core/message/json.ts'
 import type { Rejection } from '../../core/message/message.ts'
 import { type Normalised, normalise } from '../../core/message/normalise.ts'
 import type { Clock, WebhookCall } from '../../core/ports.ts'
-import type { Destination, Settings } from '../../core/settings.ts'
+import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { type JsonText, Secret } from '../../core/units.ts'
-import { choice } from '../choice.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -24,6 +23,7 @@ import {
   withJsonOption,
 } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
+import { choice } from '../options.ts'
 
 interface Options {
   readonly config?: string

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock.ts'
+import { systemClock } from '../../adapters/clock/clock.ts'
 import { noDestination } from '../../core/delivery/dead-letter.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { tiersOf, topicNames } from '../../core/topics.ts'
-import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay.ts'
+import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -17,13 +17,13 @@ import {
   withConfigOption,
   withExamples,
   withJsonOption,
+  withRemedy,
 } from '../command.ts'
-import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-options.ts'
-import { withRemedy } from '../kafka-failure.ts'
+import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-view.ts'
 import { loadSettings } from '../load-settings.ts'
 import { type OperatorAccess, openOperatorAccess } from '../operator-access.ts'
-import { createProgressBar } from '../progress-bar.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-view.ts'
+import { createProgressBar } from '../terminal.ts'
 
 interface Options extends FilterOptions {
   readonly config?: string

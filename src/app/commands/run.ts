@@ -1,16 +1,16 @@
 import { type Command, Option } from 'commander'
-import { systemClock } from '../../adapters/clock.ts'
+import { systemClock } from '../../adapters/clock/clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
-import { createAuditLog, createLogger, type LogLevel, logLevels } from '../../adapters/logger.ts'
-import type { ServiceName } from '../../core/services.ts'
-import { everyService } from '../../core/settings/needed.ts'
+import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logger.ts'
+import { logLevels } from '../../core/settings/schema.ts'
+import { everyService, type ServiceName } from '../../core/settings/service-names.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
-import type { Settings } from '../../core/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, print, withConfigOption, withExamples } from '../command.ts'
-import { type Addresses, compose } from '../compose.ts'
+import { type Addresses, compose } from '../compose/compose.ts'
 import { configPath, overridden, readConfiguration } from '../load-settings.ts'
+import { withServicesOption } from '../options.ts'
 import { logExcluded, reloading } from '../reload.ts'
-import { withServicesOption } from '../services-option.ts'
 
 interface Options {
   readonly config?: string

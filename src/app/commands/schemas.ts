@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createRegistry, type Registry } from '../../adapters/registry.ts'
+import { createRegistry, type Registry } from '../../adapters/avro/schema-registry.ts'
 import {
   CommandFailed,
   type CommandIo,

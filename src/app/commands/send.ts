@@ -5,8 +5,7 @@ import { ConfigError, FieldError, MessageTooLarge } from '../../../packages/clie
 import type { Failure } from '../../../packages/client/src/failure.ts'
 import { isObject, type JsonObject, parseField, parseJson } from '../../core/message/json.ts'
 import { type CallType, callTypes } from '../../core/message/message.ts'
-import type { Settings } from '../../core/settings.ts'
-import { choice } from '../choice.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -19,7 +18,8 @@ import {
   withJsonOption,
 } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
-import { printable } from '../printable.ts'
+import { choice } from '../options.ts'
+import { printable } from '../terminal.ts'
 
 /** Options that are members of the message: as text, … */
 const textFields = {

@@ -3,12 +3,12 @@ import { createWriteStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
-import { createSink, type SinkAnswer, type SinkOptions, type SinkRequest } from '../../adapters/http/sink.ts'
+import { createSink, type SinkAnswer, type SinkOptions, type SinkRequest } from '../../adapters/http/sink-server.ts'
 import { listen as listenSchema } from '../../core/settings/fields.ts'
-import type { ListenAddress } from '../../core/settings.ts'
+import type { ListenAddress } from '../../core/settings/settings.ts'
 import { type DurationMs, parseDuration, Secret } from '../../core/units.ts'
 import { CommandFailed, type CommandIo, createCommand, UsageError, wholeNumber, withExamples } from '../command.ts'
-import { printable } from '../printable.ts'
+import { printable } from '../terminal.ts'
 
 interface Options {
   readonly listen?: ListenAddress

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { systemClock as clock } from '../../adapters/clock.ts'
+import { systemClock as clock } from '../../adapters/clock/clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { createFollower, type FollowerDeps } from '../../adapters/kafka/log/follower.ts'
 import {
@@ -12,24 +12,24 @@ import {
 import { outcomes } from '../../core/delivery/outcome.ts'
 import { messageTypes } from '../../core/message/message.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
 import type { EpochMs } from '../../core/units.ts'
-import { choice, closedOption } from '../choice.ts'
 import {
   CommandFailed,
   type CommandIo,
+  commandLogger,
   createCommand,
   print,
   wholeNumber,
   withConfigOption,
   withExamples,
+  withRemedy,
 } from '../command.ts'
-import { commandLogger } from '../command-logger.ts'
-import { timeOf } from '../dead-letter-options.ts'
-import { withRemedy } from '../kafka-failure.ts'
+import { timeOf } from '../dead-letter-view.ts'
 import { loadSettings } from '../load-settings.ts'
-import { printable } from '../printable.ts'
+import { choice, closedOption } from '../options.ts'
+import { printable } from '../terminal.ts'
 
 interface Options extends AttemptFilter {
   readonly config?: string
@@ -43,7 +43,10 @@ type OpenFollower = (settings: Settings, from: NonNullable<FollowerDeps['from']>
 const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
   const logger = commandLogger(io)
   return createFollower({
-    ...{ kafka: createKafka(kafka, logger), clock, logger, from },
+    kafka: createKafka(kafka, logger),
+    clock,
+    logger,
+    from,
     topic: topicNames(topics.prefix).attempts,
   })
 }

@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../adapters/kafka/log/admin.ts'
+import { type TopicDrift, topicDrift } from '../../core/doctor/topic-drift.ts'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
-import type { Settings } from '../../core/settings.ts'
-import { type TopicDrift, topicDrift } from '../../core/topic-drift.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { type TopicSpec, topicConfig, topicSpecs, topicToCreate } from '../../core/topics.ts'
 import {
   CommandFailed,
   type CommandIo,
+  commandLogger,
   createCommand,
   printData,
   wholeNumber,
@@ -15,7 +16,6 @@ import {
   withExamples,
   withJsonOption,
 } from '../command.ts'
-import { commandLogger } from '../command-logger.ts'
 import { loadSettings } from '../load-settings.ts'
 
 interface Options {

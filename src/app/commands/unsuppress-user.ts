@@ -1,11 +1,18 @@
 import type { Command } from 'commander'
-import { liftSuppression } from '../../services/operator/deletion.ts'
-import { type CommandIo, createCommand, printData, withConfigOption, withExamples, withJsonOption } from '../command.ts'
-import { withRemedy } from '../kafka-failure.ts'
+import { liftSuppression } from '../../services/operator/write-deletion.ts'
+import {
+  type CommandIo,
+  createCommand,
+  printData,
+  withConfigOption,
+  withExamples,
+  withJsonOption,
+  withRemedy,
+} from '../command.ts'
 import { loadSettings } from '../load-settings.ts'
 import { type OpenOperatorAccess, openOperatorAccess } from '../operator-access.ts'
-import { printable } from '../printable.ts'
-import { userIdsOf } from '../user-option.ts'
+import { userIdsOf } from '../options.ts'
+import { printable } from '../terminal.ts'
 
 interface Options {
   readonly config?: string

@@ -1,7 +1,7 @@
-import { Fifo } from '../fifo.ts'
+import { Fifo } from '../collections/fifo.ts'
 
 /** An input that waits for its turn. */
-export interface Queued {
+export interface QueuedInput {
   /** Whom it is about; undefined: nobody in particular. */
   readonly user: string | undefined
   /** Whether every input before it has to be done first, and it before any after it. Asked when all before it have been looked at. */
@@ -9,7 +9,7 @@ export interface Queued {
 }
 
 /** Which inputs of one partition may be taken now: side by side, but those of one user one after the other, and a fence alone. */
-export class InputOrder<Input extends Queued> {
+export class InputOrder<Input extends QueuedInput> {
   /** Not looked at yet, in the order of the log. */
   readonly #waiting = new Fifo<Input>()
   /** Users of whom one is taken, with those that wait for it, if any do. */

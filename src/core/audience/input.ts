@@ -1,6 +1,6 @@
 import { tooLongUserId } from '../message/identifiers.ts'
+import { type ChangeResult, changeResults } from '../message/own-event.ts'
 import type { JsonText } from '../units.ts'
-import { type ChangeResult, changeResults } from './membership.ts'
 import { type SyncMode, type SyncPart, syncId, syncModes } from './sync.ts'
 
 /** What stands on the input topic. Keyed by the user; what concerns all of an audience goes to every partition. */

@@ -2,8 +2,7 @@ import { idOf, textOf } from '../message/identifiers.ts'
 import { isObject, parseField, parseJson } from '../message/json.ts'
 import { maxMessageBytes } from '../message/parts.ts'
 import type { JsonText } from '../units.ts'
-import { csvFields } from './csv.ts'
-import { type AudienceKind, parseValue } from './value.ts'
+import { type AudienceKind, parseValue } from './directory.ts'
 
 /** What a line of a list of members says. */
 export type MemberLine =
@@ -85,3 +84,22 @@ function jsonString(text: string): string | undefined {
 }
 
 const shown = (id: string): string => JSON.stringify(id.length > 60 ? `${id.slice(0, 60).toWellFormed()}…` : id)
+
+/** The fields of one line of CSV (RFC 4180); undefined: a quoted field does not end in this line, or goes on after its end. */
+export function csvFields(line: string): readonly string[] | undefined {
+  const fields: string[] = []
+  let at = 0
+  for (;;) {
+    const field = line[at] === '"' ? quoted.exec(line.slice(at)) : plain.exec(line.slice(at))
+    if (field === null) return undefined
+    const [whole, text = ''] = field
+    fields.push(line[at] === '"' ? text.replaceAll('""', '"') : text.trim())
+    at += whole.length
+    if (at === line.length) return fields
+    if (line[at] !== ',') return undefined
+    at++
+  }
+}
+
+const quoted = /^"((?:[^"]|"")*)"/
+const plain = /^([^,]*)/

@@ -1,6 +1,14 @@
+import type { ChangeResult } from '../message/own-event.ts'
 import { assertNever, type DurationMs, type EpochMs, type JsonText } from '../units.ts'
-import { aged, type Doubt, doubted, isDoubted, lasting, resolved } from './doubt.ts'
 import { type AudienceMark, isDayBefore, notAhead, type SyncId, syncId, versionAt } from './sync.ts'
+import {
+  confirm,
+  isUnconfirmed,
+  markUnconfirmed,
+  shiftBy,
+  type UnconfirmedChanges,
+  unlessExpired,
+} from './unconfirmed-changes.ts'
 
 /**
  * What is known of one user in one audience at one destination. Nobody is kept of whom there is nothing to know: no state is the same as
@@ -12,27 +20,23 @@ export interface Membership {
   /** What the destination has; undefined: nobody knows, which differs from every value. */
   readonly acknowledged: JsonText | undefined
   /** The change that is under way. While there is one, nothing else is sent: a retry never overtakes. */
-  readonly inFlight: InFlight | undefined
+  readonly inFlight: ChangeInFlight | undefined
   /** Of the last change. The next one has one more. */
   readonly version: number
   /** The newest sync that named the user. */
   readonly syncId: SyncId
-  readonly doubt: Doubt | undefined
+  readonly doubt: UnconfirmedChanges | undefined
   /** Offset of the last input that changed this: what is read again after a crash, up to here, changes nothing. */
   readonly position: number
 }
 
-export interface InFlight {
+export interface ChangeInFlight {
   readonly value: JsonText
   /** When it was sent. */
   readonly since: EpochMs
   /** An older change with another value arrived meanwhile, before or after this one, or a reset: that this one arrived proves nothing. */
   readonly isOvertaken: boolean
 }
-
-/** How a change ended, as the dispatcher reports it. */
-export const changeResults = ['delivered', 'undelivered'] as const
-export type ChangeResult = (typeof changeResults)[number]
 
 /** What can happen to one membership. */
 export type MembershipInput =
@@ -49,7 +53,7 @@ export type MembershipInput =
   /** The user was deleted. */
   | { readonly kind: 'forgotten' }
 
-export interface Circumstances {
+export interface StepContext {
   /** Offset of the input in its partition, and when it was appended. */
   readonly position: number
   readonly at: EpochMs
@@ -81,7 +85,7 @@ const unchanged: Step = { kind: 'unchanged' }
 const removed: Step = { kind: 'removed' }
 
 /** Where an input leads, before anything is sent. `send`: what is wanted goes out now, if it differs from what the destination has. */
-interface Course {
+interface Transition {
   readonly state: Membership
   readonly send: boolean
 }
@@ -90,15 +94,15 @@ interface Course {
  * The one rule of memberships. A pure function of the inputs in their order, so that every process that takes the same inputs comes to the
  * same states and sends the same changes under the same versions.
  */
-export function step(state: Membership | undefined, input: MembershipInput, on: Circumstances): Step {
+export function step(state: Membership | undefined, input: MembershipInput, on: StepContext): Step {
   if (state !== undefined && on.position <= state.position) return unchanged
   if (input.kind === 'forgotten') return state === undefined ? unchanged : removed
-  const course = state === undefined ? born(input, on) : courseOf(state, input, on)
+  const course = state === undefined ? onFirstInput(input, on) : transitionOf(state, input, on)
   return course === undefined ? unchanged : carriedOut(state, course, on)
 }
 
 /** Nobody is known to have anything yet. */
-function born(input: MembershipInput, { absent, mark, at }: Circumstances): Course | undefined {
+function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext): Transition | undefined {
   if (input.kind === 'observed') {
     const { value, syncId: named } = input
     const version = Math.max(versionAt(at), mark.floor + 1)
@@ -106,7 +110,8 @@ function born(input: MembershipInput, { absent, mark, at }: Circumstances): Cour
   }
   // Of a version beyond the floor no key was forgotten: this one was sent, but its state never written, because its destination was
   // taken off the audience's list just when a process crashed. The next sync puts right what the destination has.
-  if (input.kind === 'outcome' && input.version > mark.floor) return adopted(nobody(absent, mark.floor), input, at)
+  if (input.kind === 'outcome' && input.version > mark.floor)
+    return adoptUnknownChange(nobody(absent, mark.floor), input, at)
   return undefined
 }
 
@@ -122,7 +127,7 @@ const nobody = (absent: JsonText, version: number): Membership => ({
 
 type Outcome = Extract<MembershipInput, { kind: 'outcome' }>
 
-function courseOf(state: Membership, input: MembershipInput, on: Circumstances): Course | undefined {
+function transitionOf(state: Membership, input: MembershipInput, on: StepContext): Transition | undefined {
   switch (input.kind) {
     case 'observed': {
       const { syncId: named, value } = input
@@ -151,7 +156,7 @@ function courseOf(state: Membership, input: MembershipInput, on: Circumstances):
 }
 
 /** A change of which nothing was heard for too long counts as undelivered. */
-function lapsed(state: Membership, { at, expiry }: Circumstances): Membership {
+function lapsed(state: Membership, { at, expiry }: StepContext): Membership {
   return state.inFlight === undefined || at - state.inFlight.since <= expiry ? state : undelivered(state, at)
 }
 
@@ -159,7 +164,7 @@ const undelivered = (state: Membership, at: EpochMs): Membership => ({
   ...state,
   acknowledged: undefined,
   inFlight: undefined,
-  doubt: doubted(lasting(state.doubt, at), at),
+  doubt: markUnconfirmed(unlessExpired(state.doubt, at), at),
 })
 
 /** What the destination has is not known any more; nor will the change tell that is under way. */
@@ -175,9 +180,9 @@ function withoutAhead(state: Membership, at: EpochMs): Membership {
   return named === state.syncId ? state : { ...state, syncId: named }
 }
 
-function reported(state: Membership, outcome: Outcome, on: Circumstances): Course | undefined {
+function reported(state: Membership, outcome: Outcome, on: StepContext): Transition | undefined {
   const age = state.version - outcome.version
-  if (age < 0) return adopted(state, outcome, on.at)
+  if (age < 0) return adoptUnknownChange(state, outcome, on.at)
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
   // The last change, but with another value: sent by a process that crashed before the destination was put on the audience's list.
@@ -190,16 +195,16 @@ function reported(state: Membership, outcome: Outcome, on: Circumstances): Cours
     const acknowledged = inFlight.isOvertaken ? undefined : inFlight.value
     return { state: { ...state, acknowledged, inFlight: undefined }, send: true }
   }
-  return isDoubted(lasting(state.doubt, on.at), age) ? heardOfAgain(state, outcome, age) : undefined
+  return isUnconfirmed(unlessExpired(state.doubt, on.at), age) ? onLateOutcome(state, outcome, age) : undefined
 }
 
 /**
  * A copy of a change that was in doubt has come to its end only now. It has arrived, or it may have (a time-out does not tell), nobody knows
  * when: before the changes after it, or over them.
  */
-function heardOfAgain(before: Membership, { value, result }: Outcome, age: number): Course {
+function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
   // The destination drops all further copies of what it has. Of what was given up once more there may be others.
-  const state = result === 'delivered' ? { ...before, doubt: resolved(before.doubt, age) } : before
+  const state = result === 'delivered' ? { ...before, doubt: confirm(before.doubt, age) } : before
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : unknown(state), send: false }
   // Unknown already, and it stays so: reports do not come in the order of arrivals, so that even the last change proves nothing.
@@ -208,20 +213,20 @@ function heardOfAgain(before: Membership, { value, result }: Outcome, age: numbe
 }
 
 /** A change that the state does not know of was sent all the same. */
-function adopted(before: Membership, { version, value, result }: Outcome, at: EpochMs): Course {
+function adoptUnknownChange(before: Membership, { version, value, result }: Outcome, at: EpochMs): Transition {
   const state = before.inFlight === undefined ? before : undelivered(before, at)
-  const known = { ...state, version, doubt: aged(lasting(state.doubt, at), version - state.version) }
+  const known = { ...state, version, doubt: shiftBy(unlessExpired(state.doubt, at), version - state.version) }
   return { state: result === 'delivered' ? { ...known, acknowledged: value } : undelivered(known, at), send: false }
 }
 
-function carriedOut(before: Membership | undefined, { state, send }: Course, on: Circumstances): Step {
+function carriedOut(before: Membership | undefined, { state, send }: Transition, on: StepContext): Step {
   const { position, now } = on
   if (send && on.isConnected && state.inFlight === undefined && state.desired !== state.acknowledged) {
     const emit = { value: state.desired, version: state.version + 1 }
     const inFlight = { value: state.desired, since: now, isOvertaken: false }
     return {
       kind: 'changed',
-      state: { ...state, version: emit.version, inFlight, doubt: aged(state.doubt, 1), position },
+      state: { ...state, version: emit.version, inFlight, doubt: shiftBy(state.doubt, 1), position },
       emit,
     }
   }
@@ -234,14 +239,14 @@ function carriedOut(before: Membership | undefined, { state, send }: Course, on:
  * only when the audience's mark remembers enough: that no sync may still speak that is older than
  * the one that named the user last, and that no version comes twice.
  */
-function isForgettable(state: Membership, on: Circumstances): boolean {
+function isForgettable(state: Membership, on: StepContext): boolean {
   const { syncId, version } = state
   const { closed, floor } = on.mark
   return (isAbsent(state, on) || isLeft(state, on)) && syncId <= closed && version <= floor
 }
 
-function isAbsent({ desired, acknowledged, inFlight, doubt }: Membership, { absent, at }: Circumstances): boolean {
-  const isKnown = inFlight === undefined && lasting(doubt, at) === undefined
+function isAbsent({ desired, acknowledged, inFlight, doubt }: Membership, { absent, at }: StepContext): boolean {
+  const isKnown = inFlight === undefined && unlessExpired(doubt, at) === undefined
   return isKnown && desired === absent && acknowledged === absent
 }
 
@@ -249,5 +254,5 @@ function isAbsent({ desired, acknowledged, inFlight, doubt }: Membership, { abse
  * Of a destination that was removed. A process that does not know a new one yet, or a configuration
  * that is taken back at once, ends nothing.
  */
-const isLeft = ({ syncId }: Membership, { isRemoved, mark }: Circumstances): boolean =>
+const isLeft = ({ syncId }: Membership, { isRemoved, mark }: StepContext): boolean =>
   isRemoved && isDayBefore(syncId, mark.closed)

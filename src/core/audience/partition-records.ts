@@ -1,4 +1,3 @@
-import type { Change } from './change.ts'
 import { Memberships } from './memberships.ts'
 import {
   fromMarkRecord,
@@ -9,6 +8,7 @@ import {
   toMembershipRecord,
 } from './record.ts'
 import { type AudienceMark, noMark } from './sync.ts'
+import type { Change } from './transition.ts'
 
 /** `stale`: a later state is known and has to be written again. `unreadable`: somebody else wrote the record. */
 export type Restored = 'taken' | 'stale' | 'unreadable'

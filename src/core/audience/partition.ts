@@ -1,9 +1,7 @@
-import type { Stoppable } from '../deletion/marks.ts'
-import { audiencesSource } from '../delivery/route.ts'
+import type { Stoppable } from '../deletion/suppressions.ts'
+import { audiencesSource } from '../message/own-event.ts'
 import { assertNever, type DurationMs, type EpochMs, epochMs } from '../units.ts'
-import type { Change, IgnoredReason, Occasion } from './change.ts'
-import type { AudienceDirectory } from './directory.ts'
-import { identifyOf } from './identify.ts'
+import { type AudienceDirectory, absentValue } from './directory.ts'
 import type { AudienceInput } from './input.ts'
 import { type MembershipInput, step } from './membership.ts'
 import type { Memberships } from './memberships.ts'
@@ -21,7 +19,7 @@ import {
   staleReason,
   syncBegan,
 } from './sync.ts'
-import { absentValue } from './value.ts'
+import { type Change, type IgnoredReason, type InputContext, identifyOf } from './transition.ts'
 
 interface Deps {
   readonly directory: () => AudienceDirectory
@@ -69,7 +67,7 @@ export class AudiencePartition {
    * What an input changes, in the order in which it is to be written, made as it is asked for: a sync's end may change millions. In
    * memory a change holds once it is handed out. The inputs of one user are taken one after the other, each when the one before is done.
    */
-  take(input: AudienceInput, on: Occasion): Iterable<Change> {
+  take(input: AudienceInput, on: InputContext): Iterable<Change> {
     switch (input.kind) {
       case 'observed':
         return this.#observed(input, on)
@@ -93,7 +91,7 @@ export class AudiencePartition {
     return this.#members.size()
   }
 
-  *#observed(input: Input<'observed'>, on: Occasion): Iterable<Change> {
+  *#observed(input: Input<'observed'>, on: InputContext): Iterable<Change> {
     const { audience, userId } = input
     const configured = this.#deps.directory().get(audience)
     const mark = this.#markOf(audience)
@@ -111,7 +109,7 @@ export class AudiencePartition {
     for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
   }
 
-  *#syncEnded(input: Input<'sync_ended'>, on: Occasion): Iterable<Change> {
+  *#syncEnded(input: Input<'sync_ended'>, on: InputContext): Iterable<Change> {
     const { audience } = input
     if (!this.#isKnown(input)) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
@@ -125,21 +123,21 @@ export class AudiencePartition {
     yield* this.#walk(audience, undefined, { kind: 'swept' }, on)
   }
 
-  *#reset(input: Input<'reset'>, on: Occasion): Iterable<Change> {
+  *#reset(input: Input<'reset'>, on: InputContext): Iterable<Change> {
     const { audience, destination } = input
     const mark = destination === undefined ? resetMark(this.#markOf(audience), on.position, on.at) : undefined
     if (mark !== undefined) yield this.#mark(audience, mark)
     yield* this.#walk(audience, destination, input, on)
   }
 
-  *#outcome(input: Input<'outcome'>, on: Occasion): Iterable<Change> {
+  *#outcome(input: Input<'outcome'>, on: InputContext): Iterable<Change> {
     // Of somebody who was deleted, nothing is taken up again that was forgotten.
     const stopped = this.#members.get(input) === undefined ? this.#stopped(input.userId, 0) : undefined
     if (stopped !== undefined) return yield ignored(stopped)
     yield* this.#change(input, input, on)
   }
 
-  *#forgotten(userId: string, on: Occasion): Iterable<Change> {
+  *#forgotten(userId: string, on: InputContext): Iterable<Change> {
     for (const [audience, byDestination] of this.#members.all()) {
       const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
       // Read again, it may find those of a later life, which it does not end.
@@ -152,7 +150,7 @@ export class AudiencePartition {
     }
   }
 
-  *#change(key: MemberKey, input: MembershipInput, on: Occasion): Iterable<Change> {
+  *#change(key: MemberKey, input: MembershipInput, on: InputContext): Iterable<Change> {
     const change = this.#changeOf(key, input, on)
     if (change === undefined) return
     this.#members.put(key, change.state)
@@ -160,7 +158,7 @@ export class AudiencePartition {
   }
 
   /** One input for all of an audience. */
-  *#walk(audience: string, only: string | undefined, input: MembershipInput, on: Occasion): Iterable<Change> {
+  *#walk(audience: string, only: string | undefined, input: MembershipInput, on: InputContext): Iterable<Change> {
     for (const [destination, table] of this.#members.of(audience)) {
       if (only !== undefined && only !== destination) continue
       const gone: string[] = []
@@ -175,7 +173,7 @@ export class AudiencePartition {
     }
   }
 
-  #changeOf(key: MemberKey, input: MembershipInput, { position, at, now }: Occasion) {
+  #changeOf(key: MemberKey, input: MembershipInput, { position, at, now }: InputContext) {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const stepped = step(this.#members.get(key), input, {

@@ -1,6 +1,6 @@
 import { messageIdOf } from '../message/identifiers.ts'
+import type { RejectedMessage } from '../message/refusal.ts'
 import type { OutgoingRecord } from '../ports.ts'
-import type { RejectedMessage } from '../tracking-api.ts'
 import type { EpochMs } from '../units.ts'
 
 /** UTF-8 bytes of a rejected message's text that are kept. */

@@ -1,4 +1,4 @@
-import type { Source } from '../settings.ts'
+import type { Source } from '../settings/settings.ts'
 
 /** Where a write key can stand in one request. */
 export interface GivenKeys {

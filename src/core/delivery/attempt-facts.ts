@@ -3,8 +3,8 @@ import { type MessageType, messageTypes } from '../message/message.ts'
 import type { RecordHeaders } from '../ports.ts'
 import { parseTraceparent } from '../trace/context.ts'
 import { type EpochMs, epochMs } from '../units.ts'
-import type { Carried } from './carried.ts'
 import type { Attempt, Decision } from './decide.ts'
+import type { DeliveryState } from './delivery-state.ts'
 import type { Outcome } from './outcome.ts'
 
 /** What an attempt can end in. */
@@ -30,7 +30,7 @@ export interface AttemptFacts {
 }
 
 export interface EndedAttempt {
-  readonly carried: Carried
+  readonly carried: DeliveryState
   /** Of the record. */
   readonly headers: RecordHeaders
   readonly event: EventHead

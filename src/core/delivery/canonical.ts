@@ -2,8 +2,8 @@ import type { Event } from '../message/event.ts'
 import { isMessageId } from '../message/identifiers.ts'
 import { isObject } from '../message/json.ts'
 import { type Message, messageTypes } from '../message/message.ts'
+import { audiencesSource, canarySource, isOwnSource } from '../message/own-event.ts'
 import { isTimestamp } from '../message/timestamp.ts'
-import { audiencesSource, canarySource, isOwnSource } from './route.ts'
 
 /**
  * All texts of an event together, in UTF-16 units. A message has 32 KiB at most, what its batch adds

@@ -1,7 +1,7 @@
 import type { RejectionCode } from '../message/message.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
 import {
-  type Carried,
+  type DeliveryState,
   firstOffsetHeader,
   longestText,
   nullValueHeader,
@@ -10,7 +10,7 @@ import {
   othersIn,
   replaceHeaders,
   toHeaders,
-} from './carried.ts'
+} from './delivery-state.ts'
 import type { DeadLetterReason } from './outcome.ts'
 
 /**
@@ -19,7 +19,7 @@ import type { DeadLetterReason } from './outcome.ts'
  */
 export function deadLetterRecord(
   record: LogRecord,
-  known: Partial<Carried> | undefined,
+  known: Partial<DeliveryState> | undefined,
   reason: DeadLetterReason,
   code?: RejectionCode,
 ): OutgoingRecord {
@@ -44,7 +44,7 @@ const keptBytes = 64 * 1024
  */
 export function truncatedDeadLetter(
   record: LogRecord,
-  known: Partial<Carried> | undefined,
+  known: Partial<DeliveryState> | undefined,
   reason: DeadLetterReason,
   code?: RejectionCode,
 ): OutgoingRecord {
@@ -65,7 +65,7 @@ export function truncatedDeadLetter(
 }
 
 /** The headers without texts of a foreign producer that are longer than any that Hookline writes. */
-function shortened(known: Partial<Carried> | undefined): Partial<Carried> | undefined {
+function shortened(known: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
   if (known === undefined) return undefined
   const { destination, messageId, firstTrace } = known
   const cut = (text: string | undefined): string | undefined => text?.slice(0, longestText)
@@ -77,11 +77,11 @@ function shortened(known: Partial<Carried> | undefined): Partial<Carried> | unde
   }
 }
 
-type DeadLetterState = Partial<Carried> & Pick<Carried, 'origin' | 'round' | 'reason'>
+type DeadLetterState = Partial<DeliveryState> & Pick<DeliveryState, 'origin' | 'round' | 'reason'>
 
 function deadLetterState(
   { topic, partition, offset, timestamp }: LogRecord,
-  known: Partial<Carried> | undefined,
+  known: Partial<DeliveryState> | undefined,
   reason: DeadLetterReason,
   code: RejectionCode | undefined,
 ): DeadLetterState {

@@ -1,7 +1,7 @@
 import { rejectionCodes } from '../message/message.ts'
 import type { LogRecord } from '../ports.ts'
 import { type EpochMs, epochMs } from '../units.ts'
-import { firstOffsetHeader, type Origin, originalLengthHeader } from './carried.ts'
+import { firstOffsetHeader, type Origin, originalLengthHeader } from './delivery-state.ts'
 import { type DeadLetterReason, refusedOutcomes, retryableOutcomes } from './outcome.ts'
 
 /** A delivery that was given up, or an event that never became one, as its record tells. */

@@ -1,7 +1,8 @@
 import { flowLimits } from '../flow/limits.ts'
-import type { Webhook } from '../settings.ts'
+import { parseRetryAfter } from '../network/retry-after.ts'
+import type { Webhook } from '../settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../units.ts'
-import type { Carried } from './carried.ts'
+import type { DeliveryState } from './delivery-state.ts'
 import {
   type DeadLetterReason,
   type DeferralCause,
@@ -11,7 +12,7 @@ import {
   type Outcome,
   type RefusedOutcome,
 } from './outcome.ts'
-import { deferralTier, parseRetryAfter, type RetryPolicy, tierFor } from './schedule.ts'
+import { deferralTier, type RetryPolicy, tierFor } from './schedule.ts'
 
 const { maxWaitInMemory, unconfigured: unconfiguredWait, maxUnrouted } = flowLimits.deferral
 
@@ -41,20 +42,20 @@ export const isInconclusive = ({ calls, isHeldUpByOthers }: Pick<Attempt, 'calls
 
 export type Decision =
   | { readonly kind: 'delivered' }
-  | { readonly kind: 'retried'; readonly tier: DurationMs; readonly carried: Carried }
+  | { readonly kind: 'retried'; readonly tier: DurationMs; readonly carried: DeliveryState }
   | {
       readonly kind: 'deferred'
       readonly tier: DurationMs
       readonly cause: DeferralCause
-      readonly carried: Carried
+      readonly carried: DeliveryState
     }
-  | { readonly kind: 'dead_lettered'; readonly reason: DeadLetterReason; readonly carried: Carried }
+  | { readonly kind: 'dead_lettered'; readonly reason: DeadLetterReason; readonly carried: DeliveryState }
   | { readonly kind: 'dropped'; readonly reason: DropReason }
 
 export type Deferral = Extract<Decision, { kind: 'deferred' }>
 
 /** What becomes of a delivery after an attempt. */
-export function decide(attempt: Attempt, carried: Carried, policy: RetryPolicy, now: EpochMs): Decision {
+export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const { calls, leftOut, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
   // Nothing was called, so that no attempt was made: the schedule is not used up by full lanes.
@@ -69,7 +70,7 @@ export function decide(attempt: Attempt, carried: Carried, policy: RetryPolicy, 
     return defer(waiting, 'lane_full', policy, now, { climbs: false })
   }
 
-  const made: Carried = {
+  const made: DeliveryState = {
     ...carried,
     attempt: calls.length === 0 ? carried.attempt : number,
     ...remember(carried, calls),
@@ -90,7 +91,7 @@ export function decide(attempt: Attempt, carried: Carried, policy: RetryPolicy, 
 
 /** Whether a delivery that has come up is due. Asked before every attempt, the first one too. */
 export function beforeAttempt(
-  carried: Carried,
+  carried: DeliveryState,
   paused: boolean,
   policy: RetryPolicy,
   now: EpochMs,
@@ -111,7 +112,7 @@ export function beforeAttempt(
  * near: it waits for the shortest tier, and this deferral is not counted.
  */
 export function defer(
-  carried: Carried,
+  carried: DeliveryState,
   cause: DeferralCause,
   policy: RetryPolicy,
   now: EpochMs,
@@ -129,7 +130,7 @@ export function defer(
 }
 
 /** A waiting delivery whose destination is not configured, or not yet in this process: it waits once more before it is a dead letter. */
-export function unconfigured(carried: Carried, policy: RetryPolicy, now: EpochMs): Decision {
+export function unconfigured(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (carried.reason === 'unconfigured' || isWindowOver(carried, now)) return giveUp(carried, 'unknown_destination')
   const cause = 'unconfigured'
   return {
@@ -141,14 +142,14 @@ export function unconfigured(carried: Carried, policy: RetryPolicy, now: EpochMs
 }
 
 /** An event whose source, or the destination that it names, is not configured, or not yet: undefined when it has waited long enough. */
-export function unrouted(carried: Carried, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
+export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
   if (carried.deferrals >= maxUnrouted) return undefined
   const deferred = defer(carried, 'unconfigured', policy, now)
   return deferred.kind === 'deferred' ? deferred : undefined
 }
 
 /** True for a delivery whose window has run out before its first attempt: it gets that one, whatever the breaker says. */
-export function mustBeAttempted(carried: Carried, now: EpochMs): boolean {
+export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
   return carried.attempt === 0 && now >= carried.deadline
 }
 
@@ -158,15 +159,15 @@ export function mustBeAttempted(carried: Carried, now: EpochMs): boolean {
  */
 export function webhooksToCall<Each extends Webhook>(
   webhooks: readonly Each[],
-  { refusedWebhooks }: Pick<Carried, 'refusedWebhooks'>,
+  { refusedWebhooks }: Pick<DeliveryState, 'refusedWebhooks'>,
 ): readonly Each[] {
   if (refusedWebhooks.length === 0) return webhooks
   return webhooks.filter(webhook => !refusedWebhooks.includes(webhook.urlHash))
 }
 
-const isWindowOver = (carried: Carried, now: EpochMs): boolean => now > carried.deadline
+const isWindowOver = (carried: DeliveryState, now: EpochMs): boolean => now > carried.deadline
 
-function giveUp(carried: Carried, reason: DeadLetterReason): Decision {
+function giveUp(carried: DeliveryState, reason: DeadLetterReason): Decision {
   return { kind: 'dead_lettered', reason, carried: { ...carried, reason } }
 }
 
@@ -180,7 +181,10 @@ function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
 const mostRemembered = 10
 
 /** Puts the outcomes of these calls in the permits of those not refused before; what was left out keeps its last one. */
-function remember(carried: Carried, calls: readonly CallOutcome[]): Pick<Carried, 'outcomes' | 'refusedWebhooks'> {
+function remember(
+  carried: DeliveryState,
+  calls: readonly CallOutcome[],
+): Pick<DeliveryState, 'outcomes' | 'refusedWebhooks'> {
   const [only] = calls
   // Most destinations have one webhook, whose last outcome is all that there is to remember.
   if (only !== undefined && calls.length === 1 && !isRefused(only.outcome) && hasNoOther(carried))
@@ -204,10 +208,10 @@ function remember(carried: Carried, calls: readonly CallOutcome[]): Pick<Carried
   }
 }
 
-const hasNoOther = ({ outcomes, refusedWebhooks }: Carried): boolean =>
+const hasNoOther = ({ outcomes, refusedWebhooks }: DeliveryState): boolean =>
   refusedWebhooks.length === 0 && !outcomes.includes(',')
 
-function firstRefusal({ outcomes }: Carried): DeadLetterReason {
+function firstRefusal({ outcomes }: DeliveryState): DeadLetterReason {
   const refusal = outcomes.split(',').find((outcome): outcome is RefusedOutcome => isRefused(outcome))
   if (refusal === undefined) throw new TypeError('an attempt without calls on a delivery that nobody refused')
   return refusal

@@ -1,6 +1,6 @@
 import type { Message, MessageType } from '../message/message.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
-import type { PayloadSettings } from '../settings.ts'
+import type { PayloadSettings } from '../settings/settings.ts'
 import type { JsonText } from '../units.ts'
 
 type Shape = Pick<PayloadSettings, 'anonymousId'>

@@ -1,18 +1,8 @@
 import type { Event } from '../message/event.ts'
-import type { Destination, Settings, Source } from '../settings.ts'
+import { isOwnSource } from '../message/own-event.ts'
+import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { JsonText } from '../units.ts'
 import type { DropReason } from './outcome.ts'
-
-/** The source of audience events; known without being configured, and not to be configured. */
-export const audiencesSource = 'hookline.audiences'
-
-/** The source of heartbeats; as `audiencesSource`. */
-export const canarySource = 'hookline.canary'
-
-const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource])
-
-/** Whether only Hookline itself writes events of this source. */
-export const isOwnSource = (sourceId: string): boolean => ownSources.has(sourceId)
 
 /** An event is not delivered, rightly. */
 export interface Drop {
@@ -60,7 +50,13 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
 
 /** A destination of which only the id, and perhaps the sources, are known: messages for it wait in retry topics. */
 export const heldDestination = (id: string, sources: readonly string[] = []): Destination => ({
-  ...{ id, enabled: true, paused: true, sources, secrets: [], webhooks: [], isHeld: true },
+  id,
+  enabled: true,
+  paused: true,
+  sources,
+  secrets: [],
+  webhooks: [],
+  isHeld: true,
 })
 
 /** The destination of an id; held, not unknown, while it may be in a file that cannot be read. */
@@ -92,7 +88,7 @@ export function routeParked(destinationId: string, routing: Routing): ParkedRout
 
 /** Whether events of a source go to a destination. The service's own sources are connected by `audiences.list` and `canary`. */
 export const isConnected = (sourceId: string, destinationId: string, routing: Routing): boolean =>
-  ownSources.has(sourceId) || (routing.bySource.get(sourceId)?.some(({ id }) => id === destinationId) ?? false)
+  isOwnSource(sourceId) || (routing.bySource.get(sourceId)?.some(({ id }) => id === destinationId) ?? false)
 
 const none: readonly never[] = []
 

@@ -1,8 +1,7 @@
-import { numbered } from '../numbered.ts'
-import type { ServiceName } from '../services.ts'
+import type { ServiceName } from '../settings/service-names.ts'
 import type { TopicNames } from '../topics.ts'
 import type { DurationMs } from '../units.ts'
-import type { Judgement } from './finding.ts'
+import { type Judgement, numbered } from './finding.ts'
 
 /** Something that a service has to be allowed. */
 export interface Access {

@@ -39,3 +39,6 @@ export function lineOf({ of, level, which, detail, remedy }: Finding): string {
   const subject = which === undefined ? of : `${of} ${which}`
   return `${level.padEnd(4)}  ${subject}: ${detail}${remedy === undefined ? '' : `; ${remedy}`}`
 }
+
+/** `1 topic`, `2 topics` */
+export const numbered = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,4 +1,4 @@
-import type { DeliverySettings, Webhook } from '../settings.ts'
+import type { DeliverySettings, Webhook } from '../settings/settings.ts'
 import { revealed } from '../units.ts'
 import { flowLimits } from './limits.ts'
 import { type CallTime, PermitTime } from './permit-time.ts'

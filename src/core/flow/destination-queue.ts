@@ -1,4 +1,4 @@
-import { Fifo } from '../fifo.ts'
+import { Fifo } from '../collections/fifo.ts'
 
 interface Waiting<Item> {
   readonly item: Item

@@ -1,11 +1,11 @@
-import type { RejectedMessage } from '../tracking-api.ts'
 import type { EpochMs } from '../units.ts'
-import { type Batch, mostMessages } from './batch.ts'
+import { type MessageBatch, mostMessages } from './batch.ts'
 import { idOf } from './identifiers.ts'
 import { idIn, isObject, type Parsed } from './json.ts'
 import { type Message, type Rejection, rejection } from './message.ts'
 import { type Normalised, normalise, type Reception } from './normalise.ts'
 import { maxMessageBytes, maxTextLength, readDefaults, textTooLong } from './parts.ts'
+import type { RejectedMessage } from './refusal.ts'
 
 /** Characters of work after which `normaliseSome` ends: some milliseconds, whatever the text is. */
 export const workAtOnce = 2 * maxMessageBytes
@@ -27,7 +27,7 @@ export interface NormalisedPart {
  * Parses and normalises the messages of a batch, each on its own, from the element `from` on, for some milliseconds of work. The caller lets other work run before it asks for more (decision 30).
  */
 export function normaliseSome(
-  batch: Batch,
+  batch: MessageBatch,
   from: number,
   { receivedAt, newId }: { readonly receivedAt: EpochMs; readonly newId: () => string },
 ): NormalisedPart {

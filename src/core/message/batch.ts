@@ -1,9 +1,9 @@
-import { type Refusal, refusal } from '../tracking-api.ts'
 import type { JsonText } from '../units.ts'
 import { cutJson, type Members, membersIn } from './cut.ts'
 import { canonicalJson, isObject, type JsonObject, type Parsed, parseField, parseJson } from './json.ts'
 import type { CallType, Rejection } from './message.ts'
 import { maxMessageBytes, maxTextLength, textTooLong } from './parts.ts'
+import { type Refusal, refusal } from './refusal.ts'
 
 /** Messages of one batch that are accepted at most; the surplus is rejected one by one. */
 export const mostMessages = 2_500
@@ -18,7 +18,7 @@ const maxMergedBytes = 8 * 1_048_576
  * A body whose parts are known and, but for what all of its messages share, not parsed. It holds texts only: no tree of values
  * lives longer than the function that parsed it, however long the request waits for Kafka.
  */
-export interface Batch {
+export interface MessageBatch {
   readonly kind: 'batch'
   /** The body's own; undefined when it has none. */
   readonly writeKey: string | undefined
@@ -43,7 +43,7 @@ interface Elements {
  * A list is cut into elements, which are parsed one at a time by `takeSome`: a broken one costs the others nothing. Unknown
  * members are passed over. Refused: `invalid_json`, `invalid_body`, `payload_too_large`.
  */
-export function readBatch(body: string, type: CallType | undefined): Batch | Refusal {
+export function readBatch(body: string, type: CallType | undefined): MessageBatch | Refusal {
   if (type !== undefined) return readSingle(body, type)
   const cut = cutJson(body, { list: 'batch', members: [...besideTheList, 'type'], most: mostElements })
   switch (cut.kind) {
@@ -71,7 +71,7 @@ function stringIn(text: string | undefined): string | undefined {
 
 const besideTheList = ['writeKey', 'sentAt', 'context', 'integrations'] as const
 
-function readSingle(body: string, type: CallType | undefined): Batch | Refusal {
+function readSingle(body: string, type: CallType | undefined): MessageBatch | Refusal {
   if (type !== undefined && body.length > maxTextLength) return readLongSingle(body, type)
   let parsed: Parsed | Rejection | undefined = parseJson(body)
   if (parsed.kind === 'rejected') return refusal('invalid_json', parsed.message)
@@ -95,19 +95,19 @@ function readSingle(body: string, type: CallType | undefined): Batch | Refusal {
 }
 
 /** One message of the type of the path that is too long to be parsed. */
-function readLongSingle(body: string, type: CallType): Batch | Refusal {
+function readLongSingle(body: string, type: CallType): MessageBatch | Refusal {
   const cut = cutJson(body, { members: ['writeKey'], most: 0 })
   if (cut.kind === 'list' || cut.kind === 'too_many') return noMessage
   if (cut.kind !== 'object') return brokenBody(body) ?? noMessage
   return longSingle(body, new Map([...cut.members, ['type', `"${type}"`]]))
 }
 
-function longSingle(body: string, members: Members): Batch | Refusal {
+function longSingle(body: string, members: Members): MessageBatch | Refusal {
   if (members.get('type')?.startsWith('"') !== true) return noBatch
   return single(stringIn(members.get('writeKey')), { size: 1, read: () => textTooLong, text: () => body.trim() })
 }
 
-const single = (writeKey: string | undefined, elements: Elements): Batch => ({
+const single = (writeKey: string | undefined, elements: Elements): MessageBatch => ({
   kind: 'batch',
   writeKey: writeKey || undefined,
   sentAt: undefined,
@@ -144,7 +144,7 @@ const tooManyElements = refusal(
   `The batch has over ${mostElements} messages: send at most ${mostMessages} in one request.`,
 )
 
-function batchOf(members: Members, elements: Elements): Batch | Refusal {
+function batchOf(members: Members, elements: Elements): MessageBatch | Refusal {
   const beside: Record<string, unknown> = {}
   for (const name of besideTheList) {
     const text = members.get(name)
@@ -169,7 +169,7 @@ function batchOf(members: Members, elements: Elements): Batch | Refusal {
   }
 }
 
-type DefaultTexts = Pick<Batch, 'context' | 'integrations'>
+type DefaultTexts = Pick<MessageBatch, 'context' | 'integrations'>
 
 const isDefault = (name: string): name is keyof DefaultTexts => name === 'context' || name === 'integrations'
 const shownOf = (name: string): string => `'${name}' of the batch`

@@ -42,3 +42,18 @@ export function ownEvent(own: OwnEvent): Event {
     },
   }
 }
+
+/** The source of audience events; known without being configured, and not to be configured. */
+export const audiencesSource = 'hookline.audiences'
+
+/** The source of heartbeats; as `audiencesSource`. */
+export const canarySource = 'hookline.canary'
+
+const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource])
+
+/** Whether only Hookline itself writes events of this source. */
+export const isOwnSource = (sourceId: string): boolean => ownSources.has(sourceId)
+
+/** How a change ended, as the dispatcher reports it. */
+export const changeResults = ['delivered', 'undelivered'] as const
+export type ChangeResult = (typeof changeResults)[number]

@@ -1,4 +1,4 @@
-/** The form in which metrics are declared; the tables are beside this file, their sum is `core/metrics.ts`. */
+/** The form in which metrics are declared; the tables are beside this file, their sum is `core/metrics/metrics.ts`. */
 
 /** What it is looked at for: a rule, a panel, or nothing until somebody searches for a cause. A test holds it to the rules and dashboards. */
 export type Use = 'alert' | 'dashboard' | 'debug'

@@ -1,4 +1,4 @@
-import { Fifo } from '../fifo.ts'
+import { Fifo } from '../collections/fifo.ts'
 import { type CommitState, commitText, parseCommit, type StateText } from './commit-state.ts'
 import type { PartlyDone } from './partly-done.ts'
 

@@ -1,18 +1,18 @@
-import type { Settings } from '../settings.ts'
-import { type FileContents, type NamedFile, namedFiles } from './files.ts'
-import type { SettingsProblem } from './problem.ts'
-import { resolve } from './resolve.ts'
-import { distinctListeners, keptSchedule } from './rules/limits.ts'
-import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './rules/names.ts'
-import type { Rule } from './rules/rule.ts'
+import type { Rule } from './check.ts'
+import { distinctListeners, keptSchedule } from './check-limits.ts'
+import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './check-names.ts'
 import {
   clientCertificate,
   readableFiles,
   secretsGivenOnce,
   uniqueOperatorKeys,
   uniqueWriteKeys,
-} from './rules/secrets.ts'
-import { allowedHeaders, allowedTargets, uniqueUrls } from './rules/targets.ts'
+} from './check-secrets.ts'
+import { allowedHeaders, allowedTargets, uniqueUrls } from './check-targets.ts'
+import { type FileContents, type NamedFile, namedFiles } from './files.ts'
+import type { SettingsProblem } from './problem.ts'
+import { resolve } from './resolve.ts'
+import type { Settings } from './settings.ts'
 import { type Shape, type Substituted, shapeOf } from './shape.ts'
 
 /** What was read, held against the schema: says which files it needs before it can become settings. */

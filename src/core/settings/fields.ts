@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
-import { classifyAddress, parseCidr } from '../delivery/address.ts'
+import { classifyAddress, parseCidr } from '../network/address.ts'
+import { refuseUrl } from '../network/url.ts'
 import { parseDuration, Secret } from '../units.ts'
-import { refuseUrl } from './url.ts'
 
 /** A schema's own message; what is missing or has no value is told in the same words everywhere (`shape.ts`). */
 export const says = (message: string) => ({

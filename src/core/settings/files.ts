@@ -1,8 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { type Objection, type Path, valueAt } from './problem.ts'
+import { refuseUrl } from '../network/url.ts'
+import type { Objection } from '../units.ts'
+import { type Path, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { Pruned } from './shape.ts'
-import { refuseUrl } from './url.ts'
 
 export type Holds = 'secret' | 'url' | 'certificates' | 'key'
 

@@ -19,12 +19,6 @@ type Help =
 /** What is wrong at one place. Texts never hold a secret's value. */
 export type SettingsProblem = Wrong & Help
 
-/** Why something cannot be taken, and what helps. */
-export interface Objection {
-  readonly message: string
-  readonly hint: string
-}
-
 /** So many are told of one configuration; who has mended them is told the next. */
 export const mostProblems = 100
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Credentials, Destination, OperatorKey, Settings, Source, Webhook } from '../settings.ts'
 import { revealed, Secret } from '../units.ts'
 import { type FileContents, secretIn } from './files.ts'
 import type { Configuration } from './schema.ts'
+import type { Credentials, Destination, OperatorKey, Settings, Source, Webhook } from './settings.ts'
 
 /**
  * Stands for the secret in a file that no service of this process needs, so that settings have one form in all processes.

@@ -15,12 +15,43 @@ import {
   topicPrefix,
 } from './fields.ts'
 import { collector, operator, ops } from './listeners.ts'
-import { canary, traces } from './observation.ts'
 import { destination, destinationsDirectory, source } from './source-and-destination.ts'
+
+const canary = z
+  .strictObject({
+    destination: id.describe('Id of the destination that gets the heartbeats; its endpoint has to take them.'),
+    every: duration
+      .refine(every => every >= 1_000, 'must be at least 1s')
+      .prefault('30s')
+      .describe('How often one is sent, by one process of the installation.'),
+  })
+  .optional()
+  .describe('Heartbeats through the whole pipeline. Absent: none.')
+
+const sampleText = 'must be a number from 0 to 1'
+const traces = z
+  .strictObject(
+    {
+      endpoint: httpUrl
+        .optional()
+        .describe(
+          'Where spans go by OTLP over HTTP; `/v1/traces` follows. Absent: `OTEL_EXPORTER_OTLP_*`, or `http://localhost:4318`.',
+        ),
+      sample: z
+        .number(says(sampleText))
+        .min(0, sampleText)
+        .max(1, sampleText)
+        .default(0.01)
+        .describe('Share of the traces that begin here which is kept, 0 to 1. Of others, whoever began them decides.'),
+    },
+    says('must be a mapping; {} is enough for a collector of traces on this host'),
+  )
+  .optional()
+  .describe('OpenTelemetry traces. Absent: none.')
 
 /*
  * What users write. The types, the JSON Schema and the reference page are made from this; what needs more than one
- * value to judge is a rule (rules/). Every secret can be given as itself (best as `${VARIABLE}`) or as `…File`, a file
+ * value to judge is a rule (`check-*.ts`). Every secret can be given as itself (best as `${VARIABLE}`) or as `…File`, a file
  * that holds it; file names are relative to the configuration file.
  */
 

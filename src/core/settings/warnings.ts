@@ -1,6 +1,6 @@
-import type { Destination, Settings, Webhook } from '../settings.ts'
 import { revealed, type Secret } from '../units.ts'
 import { unread } from './resolve.ts'
+import type { Destination, Settings, Webhook } from './settings.ts'
 
 /** A shorter secret can be guessed by trying. */
 const secretLength = 16

@@ -1,8 +1,7 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import { traceContextIn } from '../../core/trace/context.ts'
-import { processFacts, sendFacts } from '../../core/trace/facts.ts'
-import type { Span, Tracer } from '../../core/trace/tracer.ts'
+import { processFacts, type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
 
 /** The trace of one input that something is written for. */
 export interface InputTrace {

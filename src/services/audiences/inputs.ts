@@ -1,26 +1,25 @@
-import type { IgnoredReason } from '../../core/audience/change.ts'
 import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
-import { InputOrder, type Queued } from '../../core/audience/input-order.ts'
+import { InputOrder, type QueuedInput } from '../../core/audience/input-order.ts'
 import type { AudiencePartition } from '../../core/audience/partition.ts'
 import { parseMembershipKey, type ReadRecord } from '../../core/audience/record.ts'
 import { staleReasons, syncBegan } from '../../core/audience/sync.ts'
+import type { IgnoredReason } from '../../core/audience/transition.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
-import type { CarryOut } from './carry-out.ts'
-import type { Gate } from './gate.ts'
 import { type InputTrace, traceInput } from './input-trace.ts'
-import { LogTail } from './log-tail.ts'
+import { LogTail } from './memberships-log.ts'
 import type { RestoredPartition } from './restore.ts'
-import type { Writes } from './writes.ts'
+import type { WriteChanges } from './write-changes.ts'
+import type { Gate, Writes } from './writes.ts'
 
 interface Deps {
   readonly codec: ValueCodec<AudienceInput>
-  readonly carryOut: CarryOut
+  readonly writeChanges: WriteChanges
   readonly writes: Writes
   readonly gate: Gate
   readonly topics: Pick<TopicNames, 'events'>
@@ -39,13 +38,14 @@ export interface Held {
 }
 
 export const heldWith = (processor: PartitionProcessor, { state, next }: RestoredPartition): Held => ({
-  ...{ processor, state },
+  processor,
+  state,
   order: new InputOrder(),
   tail: new LogTail(next),
 })
 
 /** A record of the memberships log that is stale, or may be. It waits until no input of its user is in progress. */
-class FoundRecord implements Queued {
+class FoundRecord implements QueuedInput {
   readonly record: ReadRecord
   readonly isStale: boolean
   readonly user: string | undefined
@@ -63,7 +63,7 @@ class FoundRecord implements Queued {
 }
 
 /** An input from its being taken up until it is done. */
-class OpenInput implements Queued {
+class OpenInput implements QueuedInput {
   readonly record: LogRecord
   readonly input: AudienceInput
   readonly user: string | undefined
@@ -140,17 +140,17 @@ export class Inputs {
     const isStale = found.isStale || state.records.adopt(record, at => processor.tracker.isDone(at)) === 'stale'
     const change = isStale ? state.records.replacementOf(record) : undefined
     if (change === undefined) return order.done(found)
-    const { carryOut, metrics } = this.#deps
+    const { writeChanges, metrics } = this.#deps
     const done = (isWritten: boolean): void => {
       if (!isWritten) return
       metrics.audienceStaleStates.inc({})
       order.done(found)
     }
-    void this.#carryOut(carryOut({ value: change }, [].values(), processor, undefined), done, held)
+    void this.#writeChanges(writeChanges({ value: change }, [].values(), processor, undefined), done, held)
   }
 
   #begin(open: OpenInput, held: Held): void {
-    const { clock, carryOut } = this.#deps
+    const { clock, writeChanges } = this.#deps
     const { offset: position, timestamp: at } = open.record
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
     // What changes nothing is done at once, without waiting for anything.
@@ -163,7 +163,7 @@ export class Inputs {
       trace?.end(isWritten ? 'changed' : 'partition_lost')
       if (isWritten) this.#done(open, held, reason ?? 'changed')
     }
-    void this.#carryOut(carryOut(toWrite, changes, held.processor, trace), done, held)
+    void this.#writeChanges(writeChanges(toWrite, changes, held.processor, trace), done, held)
   }
 
   /** What the dispatcher reports says only how something ended that is traced already. */
@@ -173,7 +173,7 @@ export class Inputs {
     return traceInput(tracer, { record, input, eventsTopic: topics.events })
   }
 
-  async #carryOut(writing: Promise<boolean>, done: (isWritten: boolean) => void, held: Held): Promise<void> {
+  async #writeChanges(writing: Promise<boolean>, done: (isWritten: boolean) => void, held: Held): Promise<void> {
     const isWritten = await writing
     done(isWritten)
     if (isWritten) this.goOn(held)

@@ -1,26 +1,40 @@
+import type { AudienceDirectory } from '../../core/audience/directory.ts'
+import type { AudienceInput } from '../../core/audience/input.ts'
 import { AudiencePartition } from '../../core/audience/partition.ts'
-import { changeExpiry } from '../../core/audience/standing.ts'
-import type { OutgoingRecord } from '../../core/ports.ts'
-import type { Chore } from '../chore.ts'
+import type { MembershipRecord } from '../../core/audience/record.ts'
+import { changeExpiry } from '../../core/audience/sync-status.ts'
+import type { Stoppable } from '../../core/deletion/suppressions.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type {
+  Clock,
+  EventCodec,
+  LogConsumer,
+  Logger,
+  LogProducer,
+  OutgoingRecord,
+  PartitionReader,
+  ValueCodec,
+} from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
+import type { DurationMs, EpochMs } from '../../core/units.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
-import { createCarryOut } from './carry-out.ts'
-import { createEmissions, type Emissions } from './emissions.ts'
-import type { Gate } from './gate.ts'
+import type { PeriodicTask } from '../periodic-task.ts'
 import { type Held, heldWith, Inputs } from './inputs.ts'
-import { createLogCheck, createReadTail } from './log-tail.ts'
-import { createMembershipsLog } from './memberships-log.ts'
+import { createMembershipUpdates, type MembershipUpdates } from './membership-updates.ts'
+import { createLogCheck, createMembershipsLog, createReadTail } from './memberships-log.ts'
 import { createRestore } from './restore.ts'
-import type { AudiencesDeps } from './service.ts'
-import { createWrites, type Writes } from './writes.ts'
+import { createWriteChanges } from './write-changes.ts'
+import { createWrites, type Gate, type Writes } from './writes.ts'
 
 /** The partitions that are restored, and what works on them. */
 export interface OwnedPartitions {
   readonly held: ReadonlyMap<PartitionProcessor, Held> & Pick<Map<PartitionProcessor, Held>, 'delete'>
   readonly inputs: Inputs
   readonly writes: Writes
-  readonly emissions: Emissions
+  readonly updates: MembershipUpdates
   /** Looks for records that others wrote to the memberships log. */
-  readonly logCheck: Chore
+  readonly logCheck: PeriodicTask
   /** Holds a partition until its memberships are restored. */
   restoreInto(processor: PartitionProcessor): Promise<void>
 }
@@ -39,12 +53,16 @@ export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gat
   }
 
   const writes = createWrites({ ...deps, onStored })
-  const emissions = createEmissions(clock, deps.emitPerSecond)
-  const carryOut = createCarryOut({ ...deps, ...codecs, writes, emissions })
-  const inputs = new Inputs({ ...deps, codec: codecs.inputs, carryOut, writes, gate })
+  const updates = createMembershipUpdates(clock, deps.emitPerSecond)
+  const writeChanges = createWriteChanges({ ...deps, ...codecs, writes, updates })
+  const inputs = new Inputs({ ...deps, codec: codecs.inputs, writeChanges, writes, gate })
   const expiry = changeExpiry(deps.window)
   const log = createMembershipsLog({ ...deps, codec: codecs.memberships, topic: topics.memberships })
-  const readTail = createReadTail({ ...deps, log, onFound: (records, each) => inputs.takeFound(records, each, false) })
+  const readTail = createReadTail({
+    ...deps,
+    log,
+    onFound: (records, each: Held) => inputs.takeFound(records, each, false),
+  })
   const restore = createRestore({
     ...deps,
     log,
@@ -53,7 +71,10 @@ export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gat
   })
 
   return {
-    ...{ held, inputs, writes, emissions },
+    held,
+    inputs,
+    writes,
+    updates,
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
     async restoreInto(processor) {
       processor.pause('restore')
@@ -65,4 +86,28 @@ export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gat
       processor.resume('restore')
     },
   }
+}
+
+export interface AudiencesDeps {
+  /** Of the audience-input topic. */
+  readonly consumer: LogConsumer
+  readonly reader: PartitionReader
+  readonly producer: LogProducer
+  readonly codecs: {
+    readonly events: EventCodec
+    readonly inputs: ValueCodec<AudienceInput>
+    readonly memberships: ValueCodec<MembershipRecord>
+  }
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly topics: TopicNames
+  /** How long the dispatcher tries to deliver. */
+  readonly window: DurationMs
+  /** The configuration as of now. */
+  readonly directory: () => AudienceDirectory
+  readonly emitPerSecond: () => number
+  /** Whether a deletion stops what is about a user; all deletions are known before the start. */
+  readonly stops: (about: Stoppable, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
+  readonly tracer?: Tracer | undefined
 }

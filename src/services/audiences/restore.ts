@@ -1,6 +1,7 @@
 import type { AudiencePartition } from '../../core/audience/partition.ts'
 import type { ReadRecord } from '../../core/audience/record.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import { InFlight } from '../../core/flow/in-flight.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock, Logger, PartitionReader } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
@@ -10,7 +11,7 @@ import type { MembershipsLog } from './memberships-log.ts'
 /** Between two tries while Kafka or the registry cannot be reached. */
 const retryAfter = durationMs(1_000)
 /** Partitions at once: what was fetched of each lies in memory, and one core has to read them all. */
-const mostAtOnce = 2
+const maxReading = 2
 
 interface Deps {
   readonly reader: Pick<PartitionReader, 'endOf'>
@@ -34,7 +35,7 @@ export interface RestoredPartition {
 export type Restore = (processor: PartitionProcessor) => Promise<RestoredPartition | undefined>
 
 export function createRestore({ reader, log, newPartition, clock, metrics, logger }: Deps): Restore {
-  const places = new Places(mostAtOnce)
+  const reading = new InFlight(maxReading)
 
   async function read(processor: PartitionProcessor): Promise<RestoredPartition> {
     const { partition } = processor
@@ -53,7 +54,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
 
   return async processor => {
     while (!processor.revoked) {
-      await places.take()
+      await reading.begin()
       try {
         return await read(processor)
       } catch (error) {
@@ -62,30 +63,10 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
         logger.warn(fields, 'memberships cannot be read; their inputs wait')
       } finally {
-        places.free()
+        reading.ended()
       }
       await pause(clock, retryAfter)
     }
     return undefined
-  }
-}
-
-class Places {
-  #free: number
-  readonly #waiting: (() => void)[] = []
-
-  constructor(count: number) {
-    this.#free = count
-  }
-
-  async take(): Promise<void> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>(resolve => this.#waiting.push(resolve))
-  }
-
-  free(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#free++
-    else next()
   }
 }

@@ -1,20 +1,20 @@
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { Outage } from '../../core/collector/outage.ts'
 import { keyThatCounts } from '../../core/collector/source-keys.ts'
-import { type Batch, readBatch } from '../../core/message/batch.ts'
+import type { TrackingAnswer, TrackingRequest } from '../../core/collector/tracking-api.ts'
+import { type MessageBatch, readBatch } from '../../core/message/batch.ts'
 import { workAtOnce } from '../../core/message/batch-messages.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import { refusal } from '../../core/message/refusal.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { refusal, type TrackingAnswer, type TrackingRequest } from '../../core/tracking-api.ts'
-import type { Marks } from '../deletion/marks.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { type AdmissionControl, kafkaUnavailable } from './admission.ts'
 import { HeldRecords } from './held-records.ts'
 import { createMakeRecords } from './make-records.ts'
 import type { KeepRejected } from './rejects.ts'
-import type { Store } from './store.ts'
-import { createTracedStore } from './traced-store.ts'
+import { createTracedStore, type Store } from './store.ts'
 import type { NextTurn } from './turns.ts'
 
 interface Deps {
@@ -26,7 +26,7 @@ interface Deps {
   readonly keepRejected: KeepRejected
   readonly outage: Outage
   /** Of deleted users. */
-  readonly marks: Pick<Marks, 'size' | 'stops'>
+  readonly marks: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly admission: AdmissionControl
@@ -40,7 +40,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   const storeTraced = createTracedStore(deps)
   const makeRecords = createMakeRecords(deps)
 
-  async function acceptFrom(sourceId: string, batch: Batch, request: TrackingRequest): Promise<TrackingAnswer> {
+  async function acceptFrom(sourceId: string, batch: MessageBatch, request: TrackingRequest): Promise<TrackingAnswer> {
     const { receivedAt, strict, trace } = request
     const { size, text } = batch.elements
     const records = new HeldRecords(held)

@@ -1,8 +1,12 @@
 import type { Outage } from '../../core/collector/outage.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
-import { TokenBucket } from '../../core/collector/token-bucket.ts'
+import type { Admission } from '../../core/collector/tracking-api.ts'
+import { RateLimiter } from '../../core/flow/rate-limiter.ts'
+import { refusal } from '../../core/message/refusal.ts'
 import type { Clock } from '../../core/ports.ts'
-import { type Admission, refusal } from '../../core/tracking-api.ts'
+
+/** A quiet source may send the messages of one second at once. */
+const burstMs = 1_000
 
 interface Deps {
   readonly outage: Outage
@@ -22,13 +26,12 @@ export interface AdmissionControl {
 
 /** Judges the sender of a request. It costs little, so it is asked before the body is read, and again when it has been. */
 export function createAdmissionControl({ outage, clock, sources, ratePerSource }: Deps): AdmissionControl {
-  const buckets = new Map<string, TokenBucket>()
+  const limiters = new Map<string, RateLimiter>()
 
-  function bucketOf(sourceId: string, now: number): TokenBucket | undefined {
-    if (ratePerSource === undefined) return undefined
-    const bucket = buckets.get(sourceId) ?? new TokenBucket(ratePerSource, now)
-    buckets.set(sourceId, bucket)
-    return bucket
+  function limiterOf(sourceId: string, now: number): RateLimiter {
+    const limiter = limiters.get(sourceId) ?? new RateLimiter(burstMs, now - burstMs)
+    limiters.set(sourceId, limiter)
+    return limiter
   }
 
   return {
@@ -36,7 +39,7 @@ export function createAdmissionControl({ outage, clock, sources, ratePerSource }
       const sourceId = key === undefined ? undefined : sources().sourceOf(key)
       if (sourceId === undefined) return key === undefined ? noWriteKey : unknownWriteKey
       const now = clock.monotonic()
-      const seconds = bucketOf(sourceId, now)?.secondsToWait(now) ?? 0
+      const seconds = ratePerSource === undefined ? 0 : limiterOf(sourceId, now).secondsToWait(now)
       if (seconds > 0) {
         const text = `This source sends more than ${ratePerSource} messages a second: send again in ${seconds} s.`
         return refusal('rate_limited', text, { retryAfter: seconds })
@@ -45,7 +48,7 @@ export function createAdmissionControl({ outage, clock, sources, ratePerSource }
     },
     spend(sourceId, messages) {
       const now = clock.monotonic()
-      bucketOf(sourceId, now)?.spend(messages, now)
+      if (ratePerSource !== undefined) limiterOf(sourceId, now).spend(messages, ratePerSource, now)
     },
   }
 }

@@ -1,24 +1,24 @@
-import type { Batch } from '../../core/message/batch.ts'
+import type { MessageBatch } from '../../core/message/batch.ts'
 import { normaliseSome } from '../../core/message/batch-messages.ts'
 import { keyOf } from '../../core/message/event.ts'
 import type { Message } from '../../core/message/message.ts'
+import type { RejectedMessage } from '../../core/message/refusal.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
-import type { RejectedMessage } from '../../core/tracking-api.ts'
 import type { EpochMs } from '../../core/units.ts'
-import type { Marks } from '../deletion/marks.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { HeldRecords, Keyed } from './held-records.ts'
 import type { NextTurn } from './turns.ts'
 
 interface Deps {
   readonly codec: EventCodec
   /** Of deleted users. */
-  readonly marks: Pick<Marks, 'size' | 'stops'>
+  readonly marks: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly nextTurn: NextTurn
 }
 
 /** The request that a batch came in. */
-export interface Origin {
+export interface BatchOrigin {
   readonly sourceId: string
   readonly receivedAt: EpochMs
   /** One rejected message refuses the whole request. */
@@ -38,18 +38,22 @@ export interface Made {
  * Makes the records of a batch, some milliseconds of work in each turn. Between two turns and later only texts and records exist: what
  * was parsed is let go. `no_memory`: `records` has no room for all of them.
  */
-export type MakeRecords = (batch: Batch, origin: Origin, records: HeldRecords) => Promise<Made | { kind: 'no_memory' }>
+export type MakeRecords = (
+  batch: MessageBatch,
+  origin: BatchOrigin,
+  records: HeldRecords,
+) => Promise<Made | { kind: 'no_memory' }>
 
 export function createMakeRecords({ codec, marks, clock, nextTurn }: Deps): MakeRecords {
   /**
    * Nothing is stored of users who asked for that. Their senders are told that it was, as by other collectors: an SDK would send it again,
    * and again. What was received before a deletion, by our own clock, is left to the dispatcher, which drops it.
    */
-  function isSuppressed({ userId, type }: Message, { sourceId, receivedAt }: Origin): boolean {
+  function isSuppressed({ userId, type }: Message, { sourceId, receivedAt }: BatchOrigin): boolean {
     return marks.size > 0 && marks.stops({ sourceId, receivedAt, userId, type }, clock.now()) === 'suppressed'
   }
 
-  function recordOf(message: Message, { sourceId, receivedAt }: Origin): Keyed {
+  function recordOf(message: Message, { sourceId, receivedAt }: BatchOrigin): Keyed {
     const event = { sourceId, destinationId: undefined, receivedAt, canonical: true, origin: undefined, message }
     const key = keyOf(message)
     return { key: key === undefined ? null : Buffer.from(key), value: codec.encode(event) }

@@ -2,11 +2,11 @@ import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import { rejectedRecord } from '../../core/collector/rejected-record.ts'
 import { workAtOnce } from '../../core/message/batch-messages.ts'
 import { idIn } from '../../core/message/json.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { RejectedMessage } from '../../core/message/refusal.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
-import type { RejectedMessage } from '../../core/tracking-api.ts'
 import type { EpochMs } from '../../core/units.ts'
-import type { Marks } from '../deletion/marks.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { heldBytes } from './held-records.ts'
 import type { NextTurn } from './turns.ts'
 
@@ -15,7 +15,7 @@ interface Deps {
   readonly topic: string
   readonly held: MemoryBudget
   /** Of deleted users. */
-  readonly marks: Pick<Marks, 'size' | 'stops'>
+  readonly marks: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly nextTurn: NextTurn
   readonly metrics: Metrics

@@ -1,7 +1,10 @@
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { Outage } from '../../core/collector/outage.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, RecordHeaders } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { keptTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
+import { type Span, sendFacts, type TraceContext, type Tracer } from '../../core/trace/tracer.ts'
 import { durationMs } from '../../core/units.ts'
 import type { HeldRecords } from './held-records.ts'
 
@@ -64,4 +67,49 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
       for (const { key, value } of records) producer.append(topic, { key, value, headers }, onAck)
     })
   }
+}
+
+interface TracedStoreDeps {
+  readonly store: Store
+  readonly topics: Pick<TopicNames, 'events'>
+  readonly tracer?: Tracer | undefined
+}
+
+/** The records that are accepted of one request. */
+interface Accepted {
+  readonly records: HeldRecords
+  readonly sourceId: string
+  /** Of the request; undefined without traces. */
+  readonly trace: TraceContext | undefined
+}
+
+/** Stores events. With traces all of one request are one span, which their records name: deliveries are part of it. */
+export function createTracedStore({
+  store,
+  topics,
+  tracer,
+}: TracedStoreDeps): (accepted: Accepted) => ReturnType<Store> {
+  return async accepted => {
+    const { records } = accepted
+    if (tracer === undefined) return store(records, noHeaders)
+    const span = traceAppend(tracer, topics.events, accepted)
+    const outcome = await store(records, traceHeaders(span.context), keptTraceIdOf(span.context))
+    span.end({}, outcome === 'stored' ? undefined : outcome)
+    return outcome
+  }
+}
+
+const noHeaders: RecordHeaders = {}
+
+function traceAppend(tracer: Tracer, topic: string, { records, sourceId, trace }: Accepted): Span {
+  return tracer.start({
+    name: `send ${topic}`,
+    kind: 'producer',
+    facts: {
+      ...sendFacts(topic),
+      'messaging.batch.message_count': records.size,
+      'hookline.source': sourceId,
+    },
+    parent: trace,
+  })
 }

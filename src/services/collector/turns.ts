@@ -1,4 +1,4 @@
-import { Fifo } from '../../core/fifo.ts'
+import { Fifo } from '../../core/collections/fifo.ts'
 import type { Clock } from '../../core/ports.ts'
 
 /** Resolves when it is the caller's turn to do some milliseconds of work. */

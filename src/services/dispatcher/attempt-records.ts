@@ -1,5 +1,5 @@
 import { type AttemptFacts, encodeAttempt } from '../../core/delivery/attempt-facts.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { LogProducer } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { EpochMs } from '../../core/units.ts'

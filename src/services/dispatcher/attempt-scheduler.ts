@@ -12,13 +12,13 @@ import type { DeferralCause } from '../../core/delivery/outcome.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { RetryPolicy } from '../../core/delivery/schedule.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
-import type { PayloadSettings } from '../../core/settings.ts'
+import type { PayloadSettings } from '../../core/settings/settings.ts'
 import { keptTraceIdOf } from '../../core/trace/context.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { durationMs, type EpochMs } from '../../core/units.ts'
-import type { Marks } from '../deletion/marks.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import type { RecordAttempt } from './attempt-records.ts'
@@ -41,7 +41,7 @@ interface Deps {
   readonly limiter: ConcurrencyLimiter
   readonly makeAttempt: MakeAttempt
   readonly settle: Settle
-  readonly marks: Pick<Marks, 'size' | 'stops' | 'isCurrent'>
+  readonly marks: Pick<SuppressionList, 'size' | 'stops' | 'isCurrent'>
   readonly clock: Clock
   /** Age of the oldest record in progress, in milliseconds. */
   readonly oldestOpenMs: () => number
@@ -182,7 +182,7 @@ export class AttemptScheduler {
   }
 
   /** Asked before every attempt: a retry that waited may be of a user who was deleted meanwhile. */
-  #stopped(delivery: Delivery): ReturnType<Marks['stops']> {
+  #stopped(delivery: Delivery): ReturnType<SuppressionList['stops']> {
     const { marks, clock } = this.#deps
     if (marks.size === 0) return undefined
     const { message, sourceId } = delivery.event

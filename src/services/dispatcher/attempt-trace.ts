@@ -1,8 +1,7 @@
 import type { Decision } from '../../core/delivery/decide.ts'
-import { firstStood } from '../../core/delivery/replay.ts'
+import { firstStood } from '../../core/delivery/replay-target.ts'
 import { traceContextIn } from '../../core/trace/context.ts'
-import { processFacts } from '../../core/trace/facts.ts'
-import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
+import { processFacts, type Span, type TraceContext, type Tracer } from '../../core/trace/tracer.ts'
 import type { Delivery } from './delivery.ts'
 
 /** The trace of one attempt. */

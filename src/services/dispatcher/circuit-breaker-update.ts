@@ -1,6 +1,6 @@
 import { type Attempt, isInconclusive } from '../../core/delivery/decide.ts'
 import { isRetryable } from '../../core/delivery/outcome.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
 import type { BegunAttempt } from './attempts.ts'
 

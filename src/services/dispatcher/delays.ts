@@ -1,11 +1,11 @@
-import type { Carried } from '../../core/delivery/carried.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { EpochMs } from '../../core/units.ts'
 
 /** How late an attempt begins. */
 export function observeDelay(
   metrics: Metrics,
-  { carried }: { readonly carried: Carried },
+  { carried }: { readonly carried: DeliveryState },
   now: EpochMs,
   traceId?: string,
 ): void {

@@ -1,15 +1,15 @@
-import { isRequested } from '../../core/deletion/marks.ts'
+import { isRequested } from '../../core/deletion/suppressions.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Clock } from '../../core/ports.ts'
-import type { Marks } from '../deletion/marks.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { AdmittedRecord } from './delivery.ts'
 
 const { deletionCheckEvery: checkEvery } = flowLimits.admission
 
 interface Deps {
-  readonly marks: Pick<Marks, 'get' | 'age'>
+  readonly marks: Pick<SuppressionList, 'get' | 'age'>
   readonly clock: Clock
   /** Decodes a record that waited behind a delete. */
   readonly decode: (open: AdmittedRecord) => void

@@ -1,10 +1,10 @@
-import type { Chained } from '../../core/chain.ts'
-import type { Carried } from '../../core/delivery/carried.ts'
+import type { Chained } from '../../core/collections/chain.ts'
+import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
 import type { DestinationCalls } from '../../core/flow/concurrency-limiter.ts'
 import type { DestinationQueue } from '../../core/flow/destination-queue.ts'
 import type { EventHead } from '../../core/message/event.ts'
-import type { Count } from '../../core/metrics.ts'
+import type { Count } from '../../core/metrics/metrics.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
@@ -78,7 +78,7 @@ export interface Delivery {
   readonly body: Buffer
   /** Set on first attempts, which must not overtake each other; retries block no other. */
   readonly orderKey: string | undefined
-  carried: Carried
+  carried: DeliveryState
 }
 
 /** The earlier of the two times: a producer may claim any, but an event was received before the broker appended it. */

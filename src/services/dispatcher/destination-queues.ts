@@ -1,4 +1,4 @@
-import { Fifo } from '../../core/fifo.ts'
+import { Fifo } from '../../core/collections/fifo.ts'
 import { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import { DestinationQueue } from '../../core/flow/destination-queue.ts'

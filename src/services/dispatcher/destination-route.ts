@@ -1,9 +1,9 @@
 import { CallMaker, standingHeaders } from '../../core/delivery/request.ts'
 import { type ParkedRoute, type Routing, routeParked } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter, Permits } from '../../core/flow/concurrency-limiter.ts'
-import type { Count } from '../../core/metrics.ts'
+import type { Count } from '../../core/metrics/metrics.ts'
 import type { WebhookCall } from '../../core/ports.ts'
-import type { Destination, PayloadSettings, Webhook } from '../../core/settings.ts'
+import type { Destination, PayloadSettings, Webhook } from '../../core/settings/settings.ts'
 import { revealed } from '../../core/units.ts'
 
 /** A webhook with what all calls of a destination to it share: its headers stay the same from call to call. */

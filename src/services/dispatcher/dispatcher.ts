@@ -3,7 +3,7 @@ import type { Routing } from '../../core/delivery/route.ts'
 import { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { DispatcherVitals, Health } from '../../core/health.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type {
   Clock,
   EventCodec,
@@ -13,13 +13,13 @@ import type {
   LogRecord,
   WebhookTransport,
 } from '../../core/ports.ts'
-import type { CanarySettings, DeliverySettings, PayloadSettings } from '../../core/settings.ts'
+import type { CanarySettings, DeliverySettings, PayloadSettings } from '../../core/settings/settings.ts'
 import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { type EpochMs, epochMs } from '../../core/units.ts'
 import { createCanary } from '../canary.ts'
-import type { Marks } from '../deletion/marks.ts'
-import { createUpkeep } from '../deletion/upkeep.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
+import { createSuppressionCompaction } from '../deletion/suppression-list.ts'
 import { createPartitions } from '../partitions/partitions.ts'
 import { DispatcherAdmission } from './admission.ts'
 import { createAttemptRecords } from './attempt-records.ts'
@@ -42,7 +42,7 @@ export interface DispatcherDeps {
   readonly codec: EventCodec
   readonly encodeInput: (input: AudienceInput) => Buffer
   /** Of deleted users; started before. */
-  readonly marks: Marks
+  readonly marks: SuppressionList
   readonly transport: WebhookTransport
   /** Of `delivery.attemptsTopic`, with connections of its own; undefined: it is off. */
   readonly attemptProducer: LogProducer | undefined
@@ -116,7 +116,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   // One of the processes has the first partition, whatever the others do.
   const isOurs = (): boolean => [...livePartitions.processors()].some(({ partition }) => partition === 0)
   const chores = [
-    createUpkeep({ marks, isOurs, clock, logger }),
+    createSuppressionCompaction({ marks, isOurs, clock, logger }),
     createCanary({ canary, isOurs, codec, producer, topics, clock, metrics, logger }),
   ]
   let phase: DispatcherVitals['phase'] = 'joining'

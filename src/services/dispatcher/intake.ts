@@ -1,17 +1,18 @@
-import { Chain } from '../../core/chain.ts'
-import { type Carried, firstCarried, parseCarried } from '../../core/delivery/carried.ts'
+import { Chain } from '../../core/collections/chain.ts'
 import { noDestination } from '../../core/delivery/dead-letter.ts'
 import { unrouted } from '../../core/delivery/decide.ts'
+import { type DeliveryState, initialState, parseDeliveryState } from '../../core/delivery/delivery-state.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
-import { firstStood } from '../../core/delivery/replay.ts'
-import { isOwnSource, type Route, type Routing, route } from '../../core/delivery/route.ts'
+import { firstStood } from '../../core/delivery/replay-target.ts'
+import { type Route, type Routing, route } from '../../core/delivery/route.ts'
 import type { RetryPolicy } from '../../core/delivery/schedule.ts'
 import { type Event, type EventHead, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import { isOwnSource } from '../../core/message/own-event.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
-import type { DeliverySettings, PayloadSettings } from '../../core/settings.ts'
+import type { DeliverySettings, PayloadSettings } from '../../core/settings/settings.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import type { Marks } from '../deletion/marks.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import type { AttemptScheduler } from './attempt-scheduler.ts'
@@ -33,7 +34,7 @@ interface Deps {
   readonly logger: Logger
   readonly settle: Settle
   readonly scheduler: Pick<AttemptScheduler, 'stateOf' | 'enqueue' | 'dispatch'>
-  readonly marks: Pick<Marks, 'get' | 'age'>
+  readonly marks: Pick<SuppressionList, 'get' | 'age'>
 }
 
 /** Of a record with all that another team's schema adds to an event. Beyond this, none is decoded. */
@@ -124,12 +125,12 @@ export class Intake {
     }
   }
 
-  #refuseBytes(open: AdmittedRecord, detail: string, carried?: Carried): void {
+  #refuseBytes(open: AdmittedRecord, detail: string, carried?: DeliveryState): void {
     this.#deps.logger.warn({ ...positionOf(open.record), detail }, 'event cannot be decoded')
     this.#deps.settle.refused(open, 'undecodable', { carried })
   }
 
-  #normalise(open: AdmittedRecord, foreign: Event, carried: Carried | undefined): void {
+  #normalise(open: AdmittedRecord, foreign: Event, carried: DeliveryState | undefined): void {
     const { logger, metrics, settle } = this.#deps
     // Events of Hookline's own sources are not normalised: their writers mark them canonical.
     if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
@@ -149,7 +150,7 @@ export class Intake {
     this.#accept(open, normalised.event, carried)
   }
 
-  #accept(open: AdmittedRecord, event: Event, carried: Carried | undefined): void {
+  #accept(open: AdmittedRecord, event: Event, carried: DeliveryState | undefined): void {
     const plan = this.#tried(open, carried, () => this.#plan(event, carried))
     if (plan === undefined) return
     if (event.message.type !== 'delete') return this.#carryOut(open, plan, carried)
@@ -160,7 +161,7 @@ export class Intake {
   }
 
   /** No content of a record may end the process: the next process would read the same record. */
-  #tried<T>(open: AdmittedRecord, carried: Carried | undefined, make: () => T): T | undefined {
+  #tried<T>(open: AdmittedRecord, carried: DeliveryState | undefined, make: () => T): T | undefined {
     try {
       return make()
     } catch (error) {
@@ -173,7 +174,7 @@ export class Intake {
     }
   }
 
-  #plan(event: Event, carried: Carried | undefined): Plan {
+  #plan(event: Event, carried: DeliveryState | undefined): Plan {
     const { payload, routing } = this.#deps
     const isRouted = carried !== undefined && carried.destination !== noDestination
     const routed = isRouted ? undefined : route(event, routing())
@@ -182,10 +183,10 @@ export class Intake {
     return { event, head: headOf(event), route: routed, body }
   }
 
-  #carryOut(open: AdmittedRecord, plan: Plan, carried: Carried | undefined): void {
+  #carryOut(open: AdmittedRecord, plan: Plan, carried: DeliveryState | undefined): void {
     const { event, route: routed } = plan
     if (routed === undefined) {
-      this.#deliver(open, plan, undefined, [carried as Carried])
+      this.#deliver(open, plan, undefined, [carried as DeliveryState])
       return open.release()
     }
     const { delivery, settle } = this.#deps
@@ -198,21 +199,21 @@ export class Intake {
     for (const drop of routed.drops) if (isLeft(drop.destination)) settle.dropped(open, event, drop)
     const orderKey = delivery.ordering === 'key' ? keyOf(event.message) : undefined
     const destinations = routed.destinations.filter(({ id }) => isLeft(id))
-    const each = destinations.map(({ id }): Carried => ({ ...first, destination: id, deferrals: 0, reason: '' }))
+    const each = destinations.map(({ id }): DeliveryState => ({ ...first, destination: id, deferrals: 0, reason: '' }))
     this.#deliver(open, plan, orderKey, each)
     open.release()
   }
 
   /** What its deliveries have in common. */
-  #firstOf(record: LogRecord, { message }: Event): Carried {
+  #firstOf(record: LogRecord, { message }: Event): DeliveryState {
     const { clock, delivery } = this.#deps
     const stood = firstStood(record)
     const origin = stood === record ? record : { ...positionOf(record), timestamp: stood.timestamp }
-    return firstCarried(origin, noDestination, message.messageId, clock.now(), delivery.window)
+    return initialState(origin, noDestination, message.messageId, clock.now(), delivery.window)
   }
 
   /** Processes take a changed configuration over up to a minute apart: what is not known yet waits for about two. */
-  #holdUnrouted(open: AdmittedRecord, event: Event, carried: Carried, reason: UnroutedReason): void {
+  #holdUnrouted(open: AdmittedRecord, event: Event, carried: DeliveryState, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps
     const deferral = unrouted(carried, policy, clock.now())
     if (deferral !== undefined) return settle.unrouted(open, deferral)
@@ -220,7 +221,12 @@ export class Intake {
   }
 
   /** To all of its destinations. The event itself is let go, with its texts. */
-  #deliver(of: AdmittedRecord, { head, body }: Plan, orderKey: string | undefined, each: readonly Carried[]): void {
+  #deliver(
+    of: AdmittedRecord,
+    { head, body }: Plan,
+    orderKey: string | undefined,
+    each: readonly DeliveryState[],
+  ): void {
     if (body === undefined) return
     const { scheduler } = this.#deps
     for (const carried of each) {
@@ -233,12 +239,12 @@ export class Intake {
 }
 
 /** What a parked delivery carries; undefined for others, and for what is no delivery of ours. */
-function carriedIn({ topic, headers }: LogRecord, topics: TopicNames): Carried | undefined {
-  return topics.tierOf(topic) === undefined ? undefined : parseCarried(headers)
+function carriedIn({ topic, headers }: LogRecord, topics: TopicNames): DeliveryState | undefined {
+  return topics.tierOf(topic) === undefined ? undefined : parseDeliveryState(headers)
 }
 
 /** What a dead letter can name that never became a delivery. */
-function namesIn({ destinationId, message }: Event): Partial<Carried> {
+function namesIn({ destinationId, message }: Event): Partial<DeliveryState> {
   return { messageId: message.messageId, ...(destinationId !== undefined && { destination: destinationId }) }
 }
 

@@ -1,8 +1,8 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { deletionKey, deletionOutcomeKey, encodeDeletionOutcome } from '../../core/deletion/status.ts'
-import type { Report } from '../../core/delivery/report.ts'
+import { deletionKey, deletionOutcomeKey, encodeDeletionOutcome } from '../../core/deletion/deletion-status.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import type { Report } from './report.ts'
 
 interface Deps {
   readonly topics: Pick<TopicNames, 'audienceInput' | 'deletions'>

@@ -1,10 +1,10 @@
-import type { Carried } from '../../core/delivery/carried.ts'
 import { noDestination } from '../../core/delivery/dead-letter.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
+import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
-import { canarySource } from '../../core/delivery/route.ts'
 import type { EventHead } from '../../core/message/event.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import { canarySource } from '../../core/message/own-event.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock } from '../../core/ports.ts'
 import { formatDuration } from '../../core/units.ts'
 import type { Delivery } from './delivery.ts'
@@ -30,10 +30,10 @@ export function createCountResults({
   const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
 
   /** In seconds, however often it was parked since. */
-  const sinceAppend = ({ origin }: Carried): number => Math.max(0, clock.now() - origin.timestamp) / 1000
+  const sinceAppend = ({ origin }: DeliveryState): number => Math.max(0, clock.now() - origin.timestamp) / 1000
 
   /** One that waits for a retry may still arrive. */
-  function heartbeat(end: Decision['kind'], carried: Carried): void {
+  function heartbeat(end: Decision['kind'], carried: DeliveryState): void {
     if (end === 'dead_lettered' || end === 'dropped') lost(end)
     if (end !== 'delivered') return
     metrics.canaryReceived.inc({})

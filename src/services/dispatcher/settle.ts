@@ -1,7 +1,6 @@
-import { type Carried, retryRecord } from '../../core/delivery/carried.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
+import { type DeliveryState, retryRecord } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
-import { type DeliveryEnd, reportOf } from '../../core/delivery/report.ts'
 import { awaitedOf, type Drop } from '../../core/delivery/route.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
@@ -10,6 +9,7 @@ import { assertNever } from '../../core/units.ts'
 import { type AppendDeps, type Appends, createAppends } from '../partitions/appends.ts'
 import { createDeadLetters } from '../partitions/dead-letters.ts'
 import type { AdmittedRecord, Delivery } from './delivery.ts'
+import { type DeliveryEnd, reportOf } from './report.ts'
 import type { ReportRecord } from './reports.ts'
 import { createCountResults } from './results.ts'
 
@@ -34,7 +34,7 @@ export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledg
   refused(
     open: AdmittedRecord,
     reason: DeadLetterReason,
-    known?: { code?: RejectionCode; carried?: Partial<Carried> | undefined; event?: Event },
+    known?: { code?: RejectionCode; carried?: Partial<DeliveryState> | undefined; event?: Event },
   ): void
 }
 

@@ -1,6 +1,6 @@
 import { type DispatcherVitals, dispatcherHealth, type Health } from '../../core/health.ts'
 import type { Clock, LogConsumer } from '../../core/ports.ts'
-import type { Marks } from '../deletion/marks.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 interface Group {
@@ -10,7 +10,7 @@ interface Group {
 
 interface Deps {
   readonly clock: Clock
-  readonly marks: Pick<Marks, 'isCurrent' | 'age'>
+  readonly marks: Pick<SuppressionList, 'isCurrent' | 'age'>
   readonly groups: Readonly<Record<'dispatcher' | 'retries', Group>>
   readonly oldestOpenMs: () => number
   readonly unwritableTopics: () => readonly string[]

@@ -1,15 +1,15 @@
 import type { Membership } from '../../core/audience/membership.ts'
-import { type Standing, standingOf, standings } from '../../core/audience/standing.ts'
 import { type SyncId, syncId } from '../../core/audience/sync.ts'
+import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/sync-status.ts'
 import type { DurationMs, EpochMs, JsonText } from '../../core/units.ts'
-import { type MembershipSource, visitMemberships } from './memberships.ts'
+import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
 /** How one destination stands to one audience. */
 export interface DestinationFigures {
   readonly destination: string
   /** Users who should be in it; of a trait, who should have a value. */
   readonly members: number
-  readonly standings: Readonly<Record<Standing, number>>
+  readonly syncStatuses: Readonly<Record<SyncStatus, number>>
 }
 
 /** What the memberships topic tells of one audience. */
@@ -41,7 +41,7 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     onMembership({ audience, destination }, state) {
       const count = countOf(audience)
       count.see(state.syncId)
-      count.add(destination, standingOf(state, deps), state.desired !== deps.absentOf(audience))
+      count.add(destination, syncStatusOf(state, deps), state.desired !== deps.absentOf(audience))
     },
   })
   return new Map([...counts].map(([audience, count]) => [audience, { audience, ...count.figures() }]))
@@ -49,16 +49,16 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
 
 class Count {
   #newest = syncId(0)
-  readonly #byDestination = new Map<string, { members: number; standings: Record<Standing, number> }>()
+  readonly #byDestination = new Map<string, { members: number; syncStatuses: Record<SyncStatus, number> }>()
 
   see(id: SyncId): void {
     if (id > this.#newest) this.#newest = id
   }
 
-  add(destination: string, standing: Standing, isMember: boolean): void {
-    const count = this.#byDestination.get(destination) ?? { members: 0, standings: { ...none } }
+  add(destination: string, standing: SyncStatus, isMember: boolean): void {
+    const count = this.#byDestination.get(destination) ?? { members: 0, syncStatuses: { ...none } }
     this.#byDestination.set(destination, count)
-    count.standings[standing]++
+    count.syncStatuses[standing]++
     if (isMember) count.members++
   }
 
@@ -70,13 +70,13 @@ class Count {
   }
 }
 
-const none = Object.fromEntries(standings.map(standing => [standing, 0])) as Record<Standing, number>
+const none = Object.fromEntries(syncStatuses.map(standing => [standing, 0])) as Record<SyncStatus, number>
 
 /** A membership that is not what it should be. */
 export interface Drifted {
   readonly userId: string
   readonly destination: string
-  readonly standing: Exclude<Standing, 'acknowledged'>
+  readonly standing: Exclude<SyncStatus, 'acknowledged'>
   readonly state: Membership
 }
 
@@ -89,7 +89,7 @@ export function visitDrift(
   return visitMemberships(deps, {
     isWanted: name => name === audience,
     onMembership({ userId, destination }, state) {
-      const standing = standingOf(state, deps)
+      const standing = syncStatusOf(state, deps)
       if (standing !== 'acknowledged') return visit({ userId, destination, standing, state })
     },
   })

@@ -1,4 +1,4 @@
-import { deletionAsked } from '../../core/deletion/id.ts'
+import { deletionAsked } from '../../core/deletion/deletion-request.ts'
 import {
   type DeletionOutcome,
   type DeletionRecord,
@@ -6,7 +6,7 @@ import {
   DeletionTally,
   decodeDeletion,
   deletionKey,
-} from '../../core/deletion/status.ts'
+} from '../../core/deletion/deletion-status.ts'
 import type { Clock, LogRecord, Portion, TopicReader } from '../../core/ports.ts'
 import { durationMs, type EpochMs, epochMs } from '../../core/units.ts'
 

@@ -1,10 +1,10 @@
 import type { Audience } from '../../core/audience/directory.ts'
-import { standingOf } from '../../core/audience/standing.ts'
 import { syncId as idOf, isAhead, type SyncId, type SyncMode } from '../../core/audience/sync.ts'
+import { syncStatusOf } from '../../core/audience/sync-status.ts'
+import { pause } from '../../core/pause.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
-import { type MembershipSource, visitMemberships } from './memberships.ts'
-import { waited } from './pacer.ts'
+import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
 /** How often it is asked how far things are. */
 const askEvery = durationMs(1_000)
@@ -55,7 +55,7 @@ export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: O
   const ends = await deps.positions.ends(deps.inputTopic)
   for (let left = await inputsLeft(deps, ends); left > 0; left = await inputsLeft(deps, ends)) {
     onProgress?.({ kind: 'taking', left })
-    await waited(clock, askEvery, signal)
+    await pause(clock, askEvery, signal)
     if (signal.aborted) return { delivered: 0, waiting: 0, undelivered: 0, end: 'interrupted' }
   }
   for (;;) {
@@ -64,7 +64,7 @@ export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: O
     onProgress?.({ kind: 'delivering', ...counts })
     if (counts.waiting === 0) return { ...counts, end: 'done' }
     const took = clock.monotonic() - startedAt
-    await waited(clock, durationMs(Math.max(askEvery, took * restAfterReading)), signal)
+    await pause(clock, durationMs(Math.max(askEvery, took * restAfterReading)), signal)
     if (signal.aborted) return { ...counts, end: 'interrupted' }
   }
 }
@@ -95,7 +95,7 @@ async function countOf(
       // A full sync also speaks of those whom it did not name; a newer one has its own say.
       const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
       if (!isConcerned || !audience.destinations.has(destination)) return
-      const standing = standingOf(state, on)
+      const standing = syncStatusOf(state, on)
       if (standing === 'acknowledged') counts.delivered++
       else if (standing === 'in_flight') counts.waiting++
       else counts.undelivered++

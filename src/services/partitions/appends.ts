@@ -1,5 +1,5 @@
 import { flowLimits } from '../../core/flow/limits.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import type { PartitionProcessor } from './partition-processor.ts'

@@ -1,8 +1,8 @@
-import type { Carried } from '../../core/delivery/carried.ts'
 import { deadLetterRecord, truncatedDeadLetter } from '../../core/delivery/dead-letter-record.ts'
+import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger, LogRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Appends } from './appends.ts'
@@ -18,7 +18,7 @@ export interface WhyDeadLettered {
   readonly reason: DeadLetterReason
   /** Of an `invalid_message`. */
   readonly code?: RejectionCode | undefined
-  readonly carried?: Partial<Carried> | undefined
+  readonly carried?: Partial<DeliveryState> | undefined
 }
 
 /** Writes a record to the dead-letter topic; `end` as that of `Appends.append`. */

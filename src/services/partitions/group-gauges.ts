@@ -1,5 +1,5 @@
-import type { ConsumerGroup } from '../../core/metrics/log.ts'
-import type { Metrics } from '../../core/metrics.ts'
+import type { ConsumerGroupLabel } from '../../core/metrics/kafka-metrics.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { LogConsumer } from '../../core/ports.ts'
 import type { Partitions } from './partitions.ts'
 
@@ -10,7 +10,7 @@ export interface GroupMember {
 }
 
 /** Counts what a group's member has done since it was last asked, and shows what it has now. */
-export function showGroup(metrics: Metrics, group: ConsumerGroup, { partitions, consumer }: GroupMember): void {
+export function showGroup(metrics: Metrics, group: ConsumerGroupLabel, { partitions, consumer }: GroupMember): void {
   const { consumed, done, handedBack, joins } = partitions.takeCounts()
   metrics.recordsConsumed.inc({ group }, consumed)
   metrics.recordsFinished.inc({ group, end: 'done' }, done)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/log/follower.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { RecordingFollower } from '../../support/kafka/recording-follower.ts'

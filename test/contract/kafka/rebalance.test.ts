@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import type { LogConsumer } from '../../../src/core/ports.ts'
 import {
   append,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock.ts'
-import { createFindOperatorKey } from '../../../src/core/operator-keys.ts'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import { Secret } from '../../../src/core/units.ts'
 import { startCollector } from '../../support/collector/cases.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { stringify } from 'yaml'
 import { findPrometheus } from '../../../deploy/tools/local/prometheus.ts'
-import { createMetrics } from '../../../src/adapters/metrics.ts'
+import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
 import { type Mutant, mutantsOf } from '../../support/prometheus/rule-mutants.ts'
 import {
   alerts,

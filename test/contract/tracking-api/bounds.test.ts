@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { TrackingAnswer } from '../../../src/core/tracking-api.ts'
+import type { TrackingAnswer } from '../../../src/core/collector/tracking-api.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { expectAnswer, problem, startCollector, taken, takenAndClosed } from '../../support/collector/cases.ts'
 import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import type { RejectionCode } from '../../../src/core/message/message.ts'
-import type { RefusalCode } from '../../../src/core/tracking-api.ts'
+import type { RefusalCode } from '../../../src/core/message/refusal.ts'
 import { type ExpectedAnswer, expectAnswer, problem } from '../../support/collector/cases.ts'
 import { asWeb, page, serveCollector } from '../../support/collector/served-collector.ts'
 

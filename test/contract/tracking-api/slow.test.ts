@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { defaultLimits, type HttpLimits } from '../../../src/adapters/http/limits.ts'
+import { defaultLimits, type HttpLimits } from '../../../src/adapters/http/server-limits.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import {
   expectAnswer,

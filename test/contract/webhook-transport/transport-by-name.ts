@@ -1,7 +1,7 @@
-import { systemClock } from '../../../src/adapters/clock.ts'
-import { createChosenTransport } from '../../../src/adapters/webhook/choose.ts'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { createChosenTransport } from '../../../src/adapters/webhook/webhook.ts'
 import type { WebhookTransport } from '../../../src/core/ports.ts'
-import type { DeliverySettings } from '../../../src/core/settings.ts'
+import type { DeliverySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/units.ts'
 
 const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }

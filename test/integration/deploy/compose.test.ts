@@ -8,9 +8,9 @@ import { describe, expect, it } from '@jest/globals'
 import ajv from 'ajv/dist/2019.js'
 import { parse } from 'yaml'
 import { findPrometheus } from '../../../deploy/tools/local/prometheus.ts'
-import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
-import { serviceNames } from '../../../src/core/services.ts'
+import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { defaultListen } from '../../../src/core/settings/listeners.ts'
+import { serviceNames } from '../../../src/core/settings/service-names.ts'
 
 const run = promisify(execFile)
 const deploy = resolve(import.meta.dirname, '../../../deploy')

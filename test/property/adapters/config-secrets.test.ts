@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
-import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file.ts'
+import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import {
   configurations,
   environment,

@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { type Loaded, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { watchConfigFile } from '../../../src/adapters/config-file/watch.ts'
-import { type Loaded, loadConfigFile } from '../../../src/adapters/config-file.ts'
 import type { LogLevel } from '../../../src/adapters/logger.ts'
 import { reloading } from '../../../src/app/reload.ts'
 import type { ConfigurationFile } from '../../../src/core/health.ts'
-import { loggable } from '../../../src/core/log-text.ts'
-import { liveKeys } from '../../../src/core/settings/change.ts'
-import type { Settings } from '../../../src/core/settings.ts'
+import { loggable } from '../../../src/core/logging/log-text.ts'
+import { liveKeys } from '../../../src/core/settings/differences.ts'
+import type { Settings } from '../../../src/core/settings/settings.ts'
 import { Secret } from '../../../src/core/units.ts'
 import {
   type Content,

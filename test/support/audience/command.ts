@@ -1,5 +1,5 @@
 import type { CommandIo } from '../../../src/app/command.ts'
-import { audienceCommand } from '../../../src/app/commands/audience.ts'
+import { audienceCommand } from '../../../src/app/commands/audience/audience.ts'
 import type { JsonText } from '../../../src/core/units.ts'
 import { configFolder } from '../config/folder.ts'
 import { OperatorHarness } from '../operator/harness.ts'

@@ -1,11 +1,10 @@
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
-import { valueIn } from '../../../src/core/audience/identify.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
-import type { ChangeResult } from '../../../src/core/audience/membership.ts'
 import type { MembershipRecord } from '../../../src/core/audience/record.ts'
-import { MarkIndex } from '../../../src/core/deletion/marks.ts'
-import { reportOf } from '../../../src/core/delivery/report.ts'
+import { valueIn } from '../../../src/core/audience/transition.ts'
+import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
+import type { ChangeResult } from '../../../src/core/message/own-event.ts'
 import type {
   EventCodec,
   LogProducer,
@@ -16,7 +15,8 @@ import type {
 import { topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { type DurationMs, durationMs } from '../../../src/core/units.ts'
-import { type AudiencesService, createAudiencesService } from '../../../src/services/audiences/service.ts'
+import { type AudiencesService, createAudiencesService } from '../../../src/services/audiences/audiences.ts'
+import { reportOf } from '../../../src/services/dispatcher/report.ts'
 import { destinationOf, start } from '../dispatcher/deliveries.ts'
 import { JsonValueCodec } from '../kafka/json-codec.ts'
 import { killable } from '../kafka/killable-consumer.ts'
@@ -54,7 +54,7 @@ export class AudiencesHarness {
   readonly clock = new ManualClock(start)
   readonly log: MemoryLog
   readonly topics = topicNames('hookline')
-  readonly marks = new MarkIndex()
+  readonly marks = new SuppressionIndex()
   readonly counts = new Map<string, number>()
   readonly consumer
   readonly inputs = new JsonValueCodec<AudienceInput>()

@@ -1,8 +1,8 @@
 import type { OutcomeInput } from '../../../src/core/audience/input.ts'
-import type { MarkIndex } from '../../../src/core/deletion/marks.ts'
-import { type DeliveryEnd, reportOf } from '../../../src/core/delivery/report.ts'
+import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EpochMs } from '../../../src/core/units.ts'
+import { type DeliveryEnd, reportOf } from '../../../src/services/dispatcher/report.ts'
 import { expiry } from './model-service.ts'
 
 /** What can happen to a copy of an event on its way. */
@@ -41,7 +41,7 @@ interface Sendings {
  */
 export class ModelDestinations {
   readonly #now: () => EpochMs
-  readonly #marks: MarkIndex
+  readonly #marks: SuppressionIndex
   readonly #report: (input: OutcomeInput) => void
   #copies: Event[] = []
   readonly #known = new Map<string, string>()
@@ -49,7 +49,7 @@ export class ModelDestinations {
   readonly #values = new Map<string, string>()
   readonly #sendings = new Map<string, Sendings>()
 
-  constructor(deps: { now: () => EpochMs; marks: MarkIndex; report: (input: OutcomeInput) => void }) {
+  constructor(deps: { now: () => EpochMs; marks: SuppressionIndex; report: (input: OutcomeInput) => void }) {
     this.#now = deps.now
     this.#marks = deps.marks
     this.#report = deps.report

@@ -8,7 +8,7 @@ import {
   toMarkRecord,
   toMembershipRecord,
 } from '../../../src/core/audience/record.ts'
-import type { MarkIndex } from '../../../src/core/deletion/marks.ts'
+import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import { durationMs, type EpochMs } from '../../../src/core/units.ts'
 
@@ -18,7 +18,7 @@ export const expiry = durationMs(5 * 3_600_000)
 interface Deps {
   readonly now: () => EpochMs
   readonly directory: () => AudienceDirectory
-  readonly marks: MarkIndex
+  readonly marks: SuppressionIndex
   /** The events topic takes an identify. */
   readonly emit: (event: Event) => void
 }

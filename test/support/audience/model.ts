@@ -1,7 +1,7 @@
+import { absentValue } from '../../../src/core/audience/directory.ts'
 import { membershipKey, parseMembershipKey } from '../../../src/core/audience/record.ts'
 import { newSyncId, type SyncPart } from '../../../src/core/audience/sync.ts'
-import { absentValue } from '../../../src/core/audience/value.ts'
-import { MarkIndex } from '../../../src/core/deletion/marks.ts'
+import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import { type EpochMs, epochMs, type JsonText } from '../../../src/core/units.ts'
 import { start } from '../dispatcher/deliveries.ts'
 import {
@@ -25,7 +25,7 @@ const hour = 3_600_000
 /** One partition of audiences, everything around it, and what may happen there. Two numbers choose whatever there is to choose. */
 export class AudienceModel {
   #now = start
-  readonly #marks = new MarkIndex()
+  readonly #marks = new SuppressionIndex()
   readonly #deletedAt = new Map<string, EpochMs>()
   readonly #lists = new Map(audienceCases.map(({ name }) => [name as string, new Set(destinations)]))
   #directory = directoryOf(this.#lists)

@@ -1,11 +1,11 @@
-import type { Change } from '../../../src/core/audience/change.ts'
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
 import { AudiencePartition } from '../../../src/core/audience/partition.ts'
 import type { Restored } from '../../../src/core/audience/partition-records.ts'
 import type { MembershipRecord } from '../../../src/core/audience/record.ts'
 import { type SyncMode, syncId } from '../../../src/core/audience/sync.ts'
-import { MarkIndex } from '../../../src/core/deletion/marks.ts'
+import type { Change } from '../../../src/core/audience/transition.ts'
+import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import { epochMs, type JsonText } from '../../../src/core/units.ts'
 import { destinationOf, duration, start } from '../dispatcher/deliveries.ts'
 
@@ -49,7 +49,7 @@ export const outcome = (userId: string, version: number, value = 'true'): Audien
 /** One partition, its configuration and its clock. */
 export class PartitionHarness {
   directory = directoryWith(['crm', 'erp'])
-  readonly marks = new MarkIndex()
+  readonly marks = new SuppressionIndex()
   now = start
   position = 0
   partition: AudiencePartition

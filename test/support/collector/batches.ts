@@ -1,7 +1,8 @@
-import { type Batch, readBatch } from '../../../src/core/message/batch.ts'
+import type { MessageBatch } from '../../../src/core/message/batch.ts'
+import { readBatch } from '../../../src/core/message/batch.ts'
 import { type NormalisedPart, normaliseSome } from '../../../src/core/message/batch-messages.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
-import type { Refusal } from '../../../src/core/tracking-api.ts'
+import type { Refusal } from '../../../src/core/message/refusal.ts'
 import { epochMs } from '../../../src/core/units.ts'
 
 export const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
@@ -10,7 +11,7 @@ export const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
 export type Normalised = Omit<NormalisedPart, 'next'>
 
 /** All messages of a batch, part by part as the collector does it. */
-export function normaliseAll(batch: Batch, newId: () => string): Normalised {
+export function normaliseAll(batch: MessageBatch, newId: () => string): Normalised {
   const parts: NormalisedPart[] = []
   for (let next = 0; next < batch.elements.size; ) {
     const part = normaliseSome(batch, next, { receivedAt, newId })

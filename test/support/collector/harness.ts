@@ -1,16 +1,16 @@
 import { createSourceKeys, type SourceKeys } from '../../../src/core/collector/source-keys.ts'
-import { MarkIndex } from '../../../src/core/deletion/marks.ts'
+import type { TrackingAnswer, TrackingRequest } from '../../../src/core/collector/tracking-api.ts'
+import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EventCodec, Logger } from '../../../src/core/ports.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
-import type { TrackingAnswer, TrackingRequest } from '../../../src/core/tracking-api.ts'
 import { Secret } from '../../../src/core/units.ts'
 import {
   type CollectorDeps,
   type CollectorService,
   createCollectorService,
-} from '../../../src/services/collector/service.ts'
+} from '../../../src/services/collector/collector.ts'
 import { ScriptedProducer } from '../kafka/scripted-producer.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { countingMetrics } from '../telemetry/counting-metrics.ts'
@@ -28,7 +28,7 @@ export class CollectorHarness {
   readonly topics = topicNames('hookline')
   readonly counts = new Map<string, number>()
   readonly lines: string[] = []
-  readonly marks = new MarkIndex()
+  readonly marks = new SuppressionIndex()
   readonly service: CollectorService
   sources: SourceKeys = createSourceKeys([
     { id: 'web', writeKeys: [new Secret('web-key')] },

@@ -1,13 +1,13 @@
-import { systemClock as clock } from '../../../src/adapters/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { createSourceKeys } from '../../../src/core/collector/source-keys.ts'
-import { MarkIndex } from '../../../src/core/deletion/marks.ts'
+import type { TrackingApi, TrackingRequest } from '../../../src/core/collector/tracking-api.ts'
+import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { Message } from '../../../src/core/message/message.ts'
 import type { EventCodec, LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
 import { topicNames } from '../../../src/core/topics.ts'
-import type { TrackingApi, TrackingRequest } from '../../../src/core/tracking-api.ts'
 import { Secret } from '../../../src/core/units.ts'
-import { type CollectorDeps, createCollectorService } from '../../../src/services/collector/service.ts'
+import { type CollectorDeps, createCollectorService } from '../../../src/services/collector/collector.ts'
 import { Conditions } from '../conditions.ts'
 import { countingMetrics } from '../telemetry/counting-metrics.ts'
 import { silent } from '../telemetry/silent-logger.ts'
@@ -31,7 +31,7 @@ export class RecordingCollector implements TrackingApi {
     const keys = createSourceKeys(Object.entries(sources).map(([id, key]) => ({ id, writeKeys: [new Secret(key)] })))
     const service = createCollectorService({
       ...{ producer: this.#producer(), codec, clock, topics, metrics: countingMetrics(new Map()), logger: silent },
-      marks: new MarkIndex(),
+      marks: new SuppressionIndex(),
       sources: () => keys,
       ratePerSource: undefined,
       memory: {

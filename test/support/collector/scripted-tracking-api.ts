@@ -1,11 +1,11 @@
-import {
-  type Admission,
-  type BodyMemory,
-  refusal,
-  type TrackingAnswer,
-  type TrackingApi,
-  type TrackingRequest,
-} from '../../../src/core/tracking-api.ts'
+import type {
+  Admission,
+  BodyMemory,
+  TrackingAnswer,
+  TrackingApi,
+  TrackingRequest,
+} from '../../../src/core/collector/tracking-api.ts'
+import { refusal } from '../../../src/core/message/refusal.ts'
 import { Conditions } from '../conditions.ts'
 
 /** A tracking API behind the real routes: records requests and gives the answers that a test sets. */

@@ -1,11 +1,11 @@
-import { type Carried, firstCarried } from '../../../src/core/delivery/carried.ts'
 import type { CallOutcome, Decision } from '../../../src/core/delivery/decide.ts'
+import { type DeliveryState, initialState } from '../../../src/core/delivery/delivery-state.ts'
 import type { Outcome } from '../../../src/core/delivery/outcome.ts'
 import type { RetryPolicy } from '../../../src/core/delivery/schedule.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { Message } from '../../../src/core/message/message.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
-import type { Destination, PayloadSettings, Source, Webhook } from '../../../src/core/settings.ts'
+import type { Destination, PayloadSettings, Source, Webhook } from '../../../src/core/settings/settings.ts'
 import { tiersOf } from '../../../src/core/topics.ts'
 import {
   type DurationMs,
@@ -103,8 +103,8 @@ export const recordOf = (given: Partial<LogRecord> = {}): LogRecord => ({
   ...given,
 })
 
-export const carriedOf = (given: Partial<Carried> = {}): Carried => ({
-  ...firstCarried(recordOf(), 'crm', 'message-1', start, duration('4h')),
+export const carriedOf = (given: Partial<DeliveryState> = {}): DeliveryState => ({
+  ...initialState(recordOf(), 'crm', 'message-1', start, duration('4h')),
   ...given,
 })
 
@@ -127,7 +127,7 @@ export function summary(decision: Decision, now: EpochMs = start): string {
   }
 }
 
-export function carriedAfter(decision: Decision): Carried {
+export function carriedAfter(decision: Decision): DeliveryState {
   if (!('carried' in decision)) throw new TypeError(`${decision.kind} carries nothing`)
   return decision.carried
 }

@@ -1,13 +1,14 @@
-import { encodeMarks, type Mark } from '../../../src/core/deletion/marks.ts'
+import { encodeSuppressions, type Mark } from '../../../src/core/deletion/suppressions.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { Message } from '../../../src/core/message/message.ts'
 import type { CallResult, LogProducer, RecordHeaders, WebhookCall } from '../../../src/core/ports.ts'
-import type { CanarySettings, DeliverySettings, Destination } from '../../../src/core/settings.ts'
+import type { CanarySettings, DeliverySettings, Destination } from '../../../src/core/settings/settings.ts'
 import { tiersOf, topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { type DurationMs, durationMs, type EpochMs, Secret } from '../../../src/core/units.ts'
-import { createMarks, type Marks } from '../../../src/services/deletion/marks.ts'
+import type { SuppressionList } from '../../../src/services/deletion/suppression-list.ts'
+import { createSuppressionList } from '../../../src/services/deletion/suppression-list.ts'
 import { createDispatcherService, type DispatcherService } from '../../../src/services/dispatcher/dispatcher.ts'
 import { JsonEventCodec } from '../kafka/json-codec.ts'
 import type { MemoryFollower } from '../kafka/memory-follower.ts'
@@ -69,7 +70,7 @@ export class DispatcherHarness {
   service: DispatcherService
   /** Of the suppressions topic. */
   follower: MemoryFollower
-  marks: Marks
+  marks: SuppressionList
   live: MemoryConsumer
   retries: MemoryConsumer
   readonly #logger = new RecordingLogger()
@@ -191,7 +192,7 @@ export class DispatcherHarness {
 
   /** A deletion is accepted now. */
   mark(userId: string, ...marks: Mark[]): void {
-    this.log.write(this.topics.suppressions, Buffer.from(encodeMarks(marks)), userId)
+    this.log.write(this.topics.suppressions, Buffer.from(encodeSuppressions(marks)), userId)
   }
 
   /** What a topic holds, as JSON. */
@@ -209,11 +210,11 @@ export class DispatcherHarness {
     return { ...producer, append: (...given) => (signal.aborted ? undefined : producer.append(...given)) }
   }
 
-  #follow(): { follower: MemoryFollower; marks: Marks } {
+  #follow(): { follower: MemoryFollower; marks: SuppressionList } {
     const topic = this.topics.suppressions
     const follower = this.log.follower(topic)
     const deps = { follower, producer: this.#producer(), topic, clock: this.clock, logger: this.#logger }
-    return { follower, marks: createMarks(deps) }
+    return { follower, marks: createSuppressionList(deps) }
   }
 
   /** Answers calls and moves records until the dispatcher is idle. */

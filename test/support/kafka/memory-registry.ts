@@ -1,8 +1,7 @@
 import avsc from 'avsc'
-import { eventSchema } from '../../../src/adapters/avro.ts'
-import { boundedCollection } from '../../../src/adapters/avro-bounds.ts'
-import { subjectOf } from '../../../src/adapters/avro-codec.ts'
-import type { FoundSchema, Registry } from '../../../src/adapters/registry.ts'
+import { eventSchema } from '../../../src/adapters/avro/avro.ts'
+import { subjectOf } from '../../../src/adapters/avro/confluent-codec.ts'
+import { boundedCollection, type FoundSchema, type Registry } from '../../../src/adapters/avro/schema-registry.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import { epochMs } from '../../../src/core/units.ts'
 

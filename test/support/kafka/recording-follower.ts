@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import type { LogRecord, TopicFollowerHandlers } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { Conditions } from '../conditions.ts'

@@ -10,12 +10,12 @@ import {
   toMembershipRecord,
 } from '../../../src/core/audience/record.ts'
 import { noMark, type SyncId, syncId } from '../../../src/core/audience/sync.ts'
-import { decodeMarks, type UserMarks } from '../../../src/core/deletion/marks.ts'
+import { decodeSuppressions, type UserSuppressions } from '../../../src/core/deletion/suppressions.ts'
 import { type Event, partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import { epochMs, type JsonText } from '../../../src/core/units.ts'
-import { createMarks } from '../../../src/services/deletion/marks.ts'
+import { createSuppressionList } from '../../../src/services/deletion/suppression-list.ts'
 import { JsonEventCodec, JsonValueCodec } from '../kafka/json-codec.ts'
 import { MemoryLog } from '../kafka/memory-log.ts'
 import { ManualClock } from '../manual-clock.ts'
@@ -43,7 +43,7 @@ export class OperatorHarness {
     const ends = async (topic: string): Promise<readonly number[]> => this.#ends(topic)
     const { clock } = this
     const follower = this.log.follower(topics.suppressions)
-    const marks = createMarks({ follower, producer, topic: topics.suppressions, clock, logger: silent })
+    const marks = createSuppressionList({ follower, producer, topic: topics.suppressions, clock, logger: silent })
     return {
       clock,
       producer,
@@ -109,9 +109,9 @@ export class OperatorHarness {
     return this.log.records(topics.events).map(({ value }) => JSON.parse(String(value)) as Event)
   }
 
-  marksOf(userId: string): UserMarks | undefined {
+  marksOf(userId: string): UserSuppressions | undefined {
     const last = this.log.records(topics.suppressions).findLast(({ key }) => String(key) === userId)
-    return last?.value ? decodeMarks(last.value.toString()) : undefined
+    return last?.value ? decodeSuppressions(last.value.toString()) : undefined
   }
 
   /** Writes what the audiences service keeps of a user; undefined: a tombstone. */

@@ -1,16 +1,20 @@
-import { identifyOf } from '../../../src/core/audience/identify.ts'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
-import type { Carried } from '../../../src/core/delivery/carried.ts'
+import { identifyOf } from '../../../src/core/audience/transition.ts'
 import { StandingRecords } from '../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord } from '../../../src/core/delivery/dead-letter-record.ts'
+import type { DeliveryState } from '../../../src/core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../../src/core/delivery/outcome.ts'
-import type { Circumstances } from '../../../src/core/delivery/replay.ts'
+import type { ReplayContext } from '../../../src/core/delivery/replay-target.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EventCodec, LogRecord, OutgoingRecord, TopicReader, ValueCodec } from '../../../src/core/ports.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { JsonText } from '../../../src/core/units.ts'
-import { type ReplayOptions, type ReplayReport, replayDeadLetters } from '../../../src/services/operator/replay.ts'
+import {
+  type ReplayOptions,
+  type ReplayReport,
+  replayDeadLetters,
+} from '../../../src/services/operator/replay-dead-letters.ts'
 import {
   carriedOf,
   defaultPolicy,
@@ -27,7 +31,7 @@ export const topics = topicNames('hookline')
 export const firstTier = 'hookline.retry.10s'
 
 /** `crm` and `shop` are there, `gone` is not. */
-export const circumstances: Circumstances = {
+export const circumstances: ReplayContext = {
   topics,
   routing: createRouting({
     sources: [sourceOf('web')],
@@ -37,7 +41,7 @@ export const circumstances: Circumstances = {
 }
 
 /** The dead letter of the nth event at a destination. */
-export function givenUp(n: number, destination = 'crm', given: Partial<Carried> = {}): OutgoingRecord {
+export function givenUp(n: number, destination = 'crm', given: Partial<DeliveryState> = {}): OutgoingRecord {
   const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
   const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10, ...given })
   return deadLetterRecord(recordOf(origin), carried, 'retries_exhausted')

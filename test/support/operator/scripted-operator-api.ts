@@ -1,4 +1,5 @@
 import { syncId } from '../../../src/core/audience/sync.ts'
+import { type Refusal, refusal } from '../../../src/core/message/refusal.ts'
 import {
   type DeletionAnswer,
   type DeletionFound,
@@ -6,10 +7,9 @@ import {
   type SyncAnswer,
   type SyncRequest,
   UploadCutShort,
-} from '../../../src/core/operator-api.ts'
-import { createFindOperatorKey } from '../../../src/core/operator-keys.ts'
+} from '../../../src/core/operator/operator-api.ts'
+import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import type { TraceContext } from '../../../src/core/trace/tracer.ts'
-import { type Refusal, refusal } from '../../../src/core/tracking-api.ts'
 import { Secret } from '../../../src/core/units.ts'
 import { Conditions } from '../conditions.ts'
 

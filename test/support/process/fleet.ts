@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
-import { systemClock as clock } from '../../../src/adapters/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { trackMessage } from '../collector/messages.ts'
 import { type AdminClient, type CommittedPosition, createAdminClient, until } from '../kafka/admin.ts'

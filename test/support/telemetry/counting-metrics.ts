@@ -1,4 +1,4 @@
-import { type Metrics, metricSpecs } from '../../../src/core/metrics.ts'
+import { type Metrics, metricSpecs } from '../../../src/core/metrics/metrics.ts'
 
 /** Counts calls of the metrics: `deliveries{crm,delivered}` → 3, and observations in a kept trace besides: `webhookCallSeconds{} # <trace id>` → 1. */
 export function countingMetrics(counts: Map<string, number>): Metrics {

@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
-import { createTracer } from '../../../src/adapters/traces.ts'
+import { createTracer } from '../../../src/adapters/traces/traces.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 
 /** A span that was kept, as far as tests are about it. */

@@ -1,4 +1,4 @@
-import { createSink, type SinkOptions, type SinkRequest } from '../../../src/adapters/http/sink.ts'
+import { createSink, type SinkOptions, type SinkRequest } from '../../../src/adapters/http/sink-server.ts'
 import { Conditions } from '../conditions.ts'
 
 /** A receiver that records its requests and lets a test wait for them. */

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { afterEach } from '@jest/globals'
-import { createSink, type Sink, type SinkOptions, type SinkRequest } from '../../../src/adapters/http/sink.ts'
+import { createSink, type Sink, type SinkOptions, type SinkRequest } from '../../../src/adapters/http/sink-server.ts'
 
 const sinks: Sink[] = []
 const agents: Agent[] = []

@@ -52,10 +52,10 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
       victims: { audiences: 0, dispatchers: 0 },
     }
     const lists = listsOf(scenario)
-    const { settled, standings, probes } = await Promise.race([expose(run, scenario, lists), rejection(signal)])
+    const { settled, syncStatuses, probes } = await Promise.race([expose(run, scenario, lists), rejection(signal)])
     const { pipeline, receivers } = world
     const findings = judgeAudience({
-      ...{ limits, patience, settled, standings, probes, victims: run.victims },
+      ...{ limits, patience, settled, syncStatuses, probes, victims: run.victims },
       copies: new Map([...(await placesOf(world))].map(([id, { copies }]) => [id, copies])),
       truth: new Set(lists.at(-1)?.members),
       changes: lists.at(-1)?.upTo ?? 0,
@@ -124,7 +124,7 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
     await view.commits(topics.dispatcherGroup, topics.events),
   ]
   problems.push(...commits.flatMap(stepsBack), ...(await uncommitted(world)))
-  return { settled, standings: await world.standings(), probes }
+  return { settled, syncStatuses: await world.syncStatuses(), probes }
 }
 
 /**
@@ -207,7 +207,7 @@ async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promis
   }
   const [committed, ends] = [await view.committed(audiencesGroup, audienceInput), await view.ends(audienceInput)]
   if ([...ends].some(([partition, end]) => (committed.get(partition) ?? 0) < end)) return false
-  return (await world.standings()).inFlight === 0
+  return (await world.syncStatuses()).inFlight === 0
 }
 
 /** False: not as long as was waited. */

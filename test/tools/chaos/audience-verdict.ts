@@ -30,7 +30,7 @@ export interface AudienceEvidence {
   /** After each list how long it took until everybody had what they should; null: longer than was waited. */
   readonly settled: readonly { readonly list: string; readonly afterMs: number | null }[]
   /** What the service itself says when all is over. */
-  readonly standings: Standings
+  readonly syncStatuses: Standings
   readonly deadLettered: number
   /** Records of each message on the events topic, by message id; absent: one. */
   readonly copies: ReadonlyMap<string, number>
@@ -43,7 +43,7 @@ export interface AudienceEvidence {
 }
 
 export function judgeAudience(evidence: AudienceEvidence): Findings {
-  const { limits, patience, changes, told, settled, standings, deadLettered, problems } = evidence
+  const { limits, patience, changes, told, settled, syncStatuses, deadLettered, problems } = evidence
   const duplicated = attributed(evidence)
   const failures = [...problems, ...failuresOfProbes(evidence.probes), ...duplicated.failures]
   const wrong = told.flatMap(each => wrongAt(each, evidence.truth))
@@ -57,7 +57,7 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
     if (afterMs === null) failures.push(`${list}: it did not settle`)
     else if (afterMs > limit) failures.push(`${list}: settled after ${Math.round(afterMs)} ms, limit ${limit} ms`)
   }
-  for (const [standing, count] of Object.entries(standings))
+  for (const [standing, count] of Object.entries(syncStatuses))
     if (count > 0) failures.push(`memberships in the end ${standing}: ${count}`)
   if (deadLettered > 0) failures.push(`dead-lettered although every endpoint works: ${deadLettered}`)
   const times = settled.map(({ afterMs }) => afterMs)
@@ -65,7 +65,7 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
   return {
     sent: changes * told.length,
     delivered: told.reduce((all, { taken }) => all + taken, 0),
-    waiting: standings.inFlight,
+    waiting: syncStatuses.inFlight,
     deadLettered,
     lost: wrong.length,
     duplicates: bySender + inProgress + ours,

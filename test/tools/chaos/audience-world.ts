@@ -27,7 +27,7 @@ export interface AudienceWorld {
   /** Writes a full list. Resolves when all of it, and its end, is on the topic. */
   sync(members: Iterable<string>): Promise<void>
   /** How memberships stand, all destinations together. */
-  standings(): Promise<Standings>
+  syncStatuses(): Promise<Standings>
   /** Ends and removes everything. */
   close(): Promise<void>
 }
@@ -79,7 +79,7 @@ export async function openAudienceWorld(scenario: AudienceScenario, seed: number
         await writeFile(file, [...members].join('\n'))
         await pipeline.command('audience', 'sync', '--name', audience, '--members', file)
       },
-      standings: () => standingsIn(pipeline),
+      syncStatuses: () => standingsIn(pipeline),
     }
   } catch (error) {
     await close()

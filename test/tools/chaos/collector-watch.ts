@@ -3,7 +3,7 @@ import { peakMb } from '../bench/process-figures.ts'
 import type { Fleet, Member } from './fleet.ts'
 
 /** What a collector said when it was asked whether it is ready. */
-export interface Look {
+export interface ConfigSnapshot {
   readonly collector: string
   readonly at: number
   readonly isReady: boolean
@@ -11,7 +11,7 @@ export interface Look {
 
 /** What was seen of the collectors from outside, while nobody was ending them. */
 export interface CollectorsSeen {
-  readonly looks: readonly Look[]
+  readonly looks: readonly ConfigSnapshot[]
   /** The most that each life of each process had resident, in MB. */
   readonly peakMb: ReadonlyMap<string, number>
 }
@@ -26,7 +26,7 @@ const lookEveryMs = 250
 
 /** Asks each collector again and again, as a load balancer does. The memory is the kernel's own high-water mark: nothing between two looks is missed. */
 export function watchCollectors(collectors: Fleet): CollectorWatch {
-  const looks: Look[] = []
+  const looks: ConfigSnapshot[] = []
   const peaks = new Map<string, number>()
   const unready = new Set<Member>()
   let isEnded = false

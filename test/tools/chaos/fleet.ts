@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type RunningService, startService } from '../../../deploy/tools/local/service-process.ts'
-import type { ServiceName } from '../../../src/core/services.ts'
+import type { ServiceName } from '../../../src/core/settings/service-names.ts'
 
 /** Several times what a process may take that waits for its calls and its last commit. */
 const stopLimitMs = 60_000

@@ -4,25 +4,25 @@ import { describe, expect, it } from '@jest/globals'
 import avsc from 'avsc'
 import { syncId } from '../../../src/core/audience/sync.ts'
 import { rejectedRecord } from '../../../src/core/collector/rejected-record.ts'
-import { encodeMarks, MarkIndex } from '../../../src/core/deletion/marks.ts'
 import {
   deletionKey,
   deletionOutcomeKey,
   encodeDeletion,
   encodeDeletionOutcome,
-} from '../../../src/core/deletion/status.ts'
+} from '../../../src/core/deletion/deletion-status.ts'
+import { encodeSuppressions, SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import { encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
-import { retryRecord } from '../../../src/core/delivery/carried.ts'
 import { parseDeadLetter } from '../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord, truncatedDeadLetter } from '../../../src/core/delivery/dead-letter-record.ts'
+import { retryRecord } from '../../../src/core/delivery/delivery-state.ts'
 import { deadLetterReasons } from '../../../src/core/delivery/outcome.ts'
-import { wayBack } from '../../../src/core/delivery/replay.ts'
+import { replayTargetOf } from '../../../src/core/delivery/replay-target.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
 import { tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
-import { MarkWrites } from '../../../src/services/deletion/mark-writes.ts'
-import { toEveryPartition } from '../../../src/services/operator/sync.ts'
+import { SuppressionWrites } from '../../../src/services/deletion/suppression-writes.ts'
+import { toEveryPartition } from '../../../src/services/operator/write-sync.ts'
 import { carriedOf, duration, recordOf, start } from '../../support/dispatcher/deliveries.ts'
 import { ajv, at, document, type Json, messageOf, read } from '../../support/docs/asyncapi.ts'
 import { ScriptedProducer } from '../../support/kafka/scripted-producer.ts'
@@ -140,7 +140,12 @@ describe('headers in schemas/asyncapi.yaml', () => {
 
   it('describe a suppression', () => {
     const producer = new ScriptedProducer()
-    const writes = new MarkWrites({ producer, topic: 't', clock: new ManualClock(), index: new MarkIndex() })
+    const writes = new SuppressionWrites({
+      producer,
+      topic: 't',
+      clock: new ManualClock(),
+      index: new SuppressionIndex(),
+    })
     const mark = { source: undefined, deletedAt: start, isSuppressed: true }
     void writes.update('u-17', () => [mark])
     expectHeaders('suppression', producer.records('t'))
@@ -171,7 +176,7 @@ describe('headers in schemas/asyncapi.yaml', () => {
     })
     const routing = createRouting({ sources: [], destinations: [] })
     const policy = { window: duration('4h'), tiers: [duration('10s')] }
-    const way = wayBack(dead, parseDeadLetter(dead), { topics, routing, policy }, start)
+    const way = replayTargetOf(dead, parseDeadLetter(dead), { topics, routing, policy }, start)
     expect(way.kind).toBe('event')
     if (way.kind === 'event') expectHeaders('event', [way.copy])
   })
@@ -210,7 +215,7 @@ describe('JSON values in schemas/asyncapi.yaml', () => {
   it('describe a suppression', () => {
     const mark = { deletedAt: start, isSuppressed: true }
     expectValue('suppression', 'u-17', [
-      encodeMarks([
+      encodeSuppressions([
         { source: undefined, ...mark },
         { source: 'web', ...mark },
       ]),

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { loadedCommands, variables } from '../../../deploy/tools/reference/commands.ts'
 import { table } from '../../../deploy/tools/reference/markdown.ts'
 import { configurationRules } from '../../../deploy/tools/reference/rules.ts'
-import { liveKeys } from '../../../src/core/settings/change.ts'
+import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
 import { checkout, pageAt } from '../../support/docs/pages.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { doneAheadText } from '../../../src/core/progress/done-ahead.ts'
+import { doneAheadText } from '../../../src/core/progress/commit-state.ts'
 import type { CommittedPosition } from '../../support/kafka/admin.ts'
 import {
   findingsOf,

@@ -11,7 +11,7 @@ import type {
   SASLOptions,
 } from 'kafkajs'
 import type { Logger } from '../../../core/ports.ts'
-import type { Settings } from '../../../core/settings.ts'
+import type { Settings } from '../../../core/settings/settings.ts'
 import { loadKafkajs } from './kafkajs.ts'
 import { readHeadersAsText } from './patches/record-decoder.ts'
 import { internal } from './private-api.ts'

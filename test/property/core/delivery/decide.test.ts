@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { type Carried, firstCarried, parseCarried, retryRecord } from '../../../../src/core/delivery/carried.ts'
 import {
   type Attempt,
   beforeAttempt,
@@ -13,8 +12,15 @@ import {
   mustBeAttempted,
   webhooksToCall,
 } from '../../../../src/core/delivery/decide.ts'
+import {
+  type DeliveryState,
+  initialState,
+  parseDeliveryState,
+  retryRecord,
+} from '../../../../src/core/delivery/delivery-state.ts'
 import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
-import { type RetryPolicy, refuseSchedule } from '../../../../src/core/delivery/schedule.ts'
+import type { RetryPolicy } from '../../../../src/core/delivery/schedule.ts'
+import { refuseSchedule } from '../../../../src/core/settings/check-limits.ts'
 import { type DurationMs, durationMs, epochMs } from '../../../../src/core/units.ts'
 import {
   destinationOf,
@@ -83,7 +89,7 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   const destination = destinationOf({ webhooks: Array.from({ length: webhookCount }, (_, index) => webhookOf(index)) })
   const [all, attempts]: [Attempted[], Attempted[]] = [[], []]
   let now = start
-  let carried = firstCarried(recordOf(), destination.id, 'message-1', now, policy.window)
+  let carried = initialState(recordOf(), destination.id, 'message-1', now, policy.window)
   for (let turn = 0; turn < 5_000; turn++) {
     // The one attempt at the end of the window is waited for: permits come free one day.
     const step = script[turn] ?? (rest === heldUp && now > carried.deadline ? failing : rest)
@@ -144,9 +150,9 @@ const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
 /** What goes on when the script is over; each of them ends every life. */
 const rests = [failing, heldUp, { ...failing, obstacle: 'paused' }, { ...failing, obstacle: 'breaker_open' }] as const
 
-function throughKafka(carried: Carried): Carried {
+function throughKafka(carried: DeliveryState): DeliveryState {
   const { headers } = retryRecord(recordOf({ headers: { traceparent: 'x' } }), carried)
-  const read = parseCarried(headers)
+  const read = parseDeliveryState(headers)
   if (read === undefined || !isDeepStrictEqual(read, carried))
     throw new Error(`read back otherwise: ${JSON.stringify(headers)}`)
   return read
@@ -164,7 +170,7 @@ function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
 }
 
 /** Neither the schedule nor the tiers are used up. */
-function checkHeldUp(decision: Decision, { attempt, deferrals }: Carried, { tiers }: RetryPolicy): void {
+function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, { tiers }: RetryPolicy): void {
   const carried = { attempt, deferrals, reason: 'lane_full' }
   expect(decision).toMatchObject({ kind: 'deferred', cause: 'lane_full', carried })
   expect((decision as Extract<Decision, { kind: 'deferred' }>).tier).toBeLessThanOrEqual(
@@ -224,7 +230,7 @@ function checkEnd({ all, attempts, end, endedAt, lastObstacle }: Life, { schedul
   return end.reason
 }
 
-function checkRefusals(attempts: readonly Attempted[], carried: Carried): void {
+function checkRefusals(attempts: readonly Attempted[], carried: DeliveryState): void {
   const refusals = attempts.flatMap(({ calls }) => calls.filter(isRefusal))
   expect(refusals.map(call => call.outcome)).toContain(carried.reason)
   expect([...carried.refusedWebhooks].sort()).toEqual(refusals.map(call => call.webhook.urlHash).sort())

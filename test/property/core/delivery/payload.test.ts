@@ -6,7 +6,7 @@ import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { parseJson } from '../../../../src/core/message/json.ts'
 import { callTypes, type Message } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
-import type { PayloadSettings } from '../../../../src/core/settings.ts'
+import type { PayloadSettings } from '../../../../src/core/settings/settings.ts'
 import { Secret } from '../../../../src/core/units.ts'
 import { start } from '../../../support/dispatcher/deliveries.ts'
 

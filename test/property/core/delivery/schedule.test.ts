@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { deferralTier, parseRetryAfter, tierFor } from '../../../../src/core/delivery/schedule.ts'
+import { deferralTier, tierFor } from '../../../../src/core/delivery/schedule.ts'
+import { parseRetryAfter } from '../../../../src/core/network/retry-after.ts'
 import { standingTiers, tiersOf } from '../../../../src/core/topics.ts'
 import { durationMs, epochMs } from '../../../../src/core/units.ts'
 

@@ -5,7 +5,7 @@ import { cutJson } from '../../../../src/core/message/cut.ts'
 import { parseJson } from '../../../../src/core/message/json.ts'
 import { type Message, rejectionCodes } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
-import { refusalStatus } from '../../../../src/core/tracking-api.ts'
+import { refusalStatus } from '../../../../src/core/message/refusal.ts'
 import { normaliseAll, receivedAt } from '../../../support/collector/batches.ts'
 import { jsonText } from './json-text.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { createEventCodec } from '../../../../src/adapters/avro.ts'
-import { systemClock } from '../../../../src/adapters/clock.ts'
+import { createEventCodec } from '../../../../src/adapters/avro/avro.ts'
+import { systemClock } from '../../../../src/adapters/clock/clock.ts'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-registry.ts'

@@ -20,7 +20,7 @@ const nothingWrong: AudienceEvidence = {
     { list: 'the first list', afterMs: 2_000.4 },
     { list: 'the changed list', afterMs: 9_000 },
   ],
-  standings: { inFlight: 0, unknown: 0, different: 0 },
+  syncStatuses: { inFlight: 0, unknown: 0, different: 0 },
   deadLettered: 0,
   copies: new Map(),
   victims: { audiences: 0, dispatchers: 0 },
@@ -120,7 +120,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'the service does not know what everybody has',
-    evidence: { standings: { inFlight: 1, unknown: 2, different: 3 } },
+    evidence: { syncStatuses: { inFlight: 1, unknown: 2, different: 3 } },
     figures: { waiting: 1 },
     failures: [
       'memberships in the end inFlight: 1',

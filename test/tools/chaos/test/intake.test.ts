@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Look } from '../collector-watch.ts'
-import { type IntakeEvidence, type IntakeLimits, judgeIntake } from '../intake.ts'
-import type { Posted } from '../ledger.ts'
-import type { Injected } from '../verdict.ts'
+import type { ConfigSnapshot } from '../../chaos/collector-watch.ts'
+import { type IntakeEvidence, type IntakeLimits, judgeIntake } from '../../chaos/intake.ts'
+import type { Posted } from '../../chaos/ledger.ts'
+import type { Injected } from '../../chaos/verdict.ts'
 
 const posted = (answer: Posted['answer'], at: number, more: Partial<Posted> = {}): Posted => ({
   collector: 'c1',
@@ -13,7 +13,7 @@ const posted = (answer: Posted['answer'], at: number, more: Partial<Posted> = {}
   retryAfter: answer === 503 ? '5' : undefined,
   ...more,
 })
-const look = (at: number, isReady = true, collector = 'c1'): Look => ({ collector, at, isReady })
+const look = (at: number, isReady = true, collector = 'c1'): ConfigSnapshot => ({ collector, at, isReady })
 const fault = (more: Partial<Injected> = {}): Injected => ({
   ...{ what: 'SIGKILL c1', at: 10_000, from: 10_000, recoveredAt: 12_000, victims: ['c1'] },
   ...more,
@@ -44,7 +44,9 @@ const killed = (...all: readonly Posted[]): Partial<IntakeEvidence> => ({
   injected: [fault()],
   posted: all,
 })
-const seen = (...looks: readonly Look[]): Pick<IntakeEvidence, 'seen'> => ({ seen: { looks, peakMb: new Map() } })
+const seen = (...looks: readonly ConfigSnapshot[]): Pick<IntakeEvidence, 'seen'> => ({
+  seen: { looks, peakMb: new Map() },
+})
 
 interface Case {
   readonly name: string

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { createEventCodec } from '../../../../src/adapters/avro.ts'
+import { createEventCodec } from '../../../../src/adapters/avro/avro.ts'
 import { normaliseEvent } from '../../../../src/core/message/event.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { eventOf } from '../../../support/dispatcher/deliveries.ts'
 import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-registry.ts'
-import { type BadKind, badKinds } from '../record-load.ts'
+import { type BadKind, badKinds } from '../../chaos/record-load.ts'
 
 const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: { monotonic: () => 0 } })
 const event = eventOf()

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file.ts'
+import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file.ts'
+import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
 import { revealed } from '../../../../src/core/units.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 

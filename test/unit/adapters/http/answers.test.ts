@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { accepted, onTheWire, problem, problemStatus, refused } from '../../../../src/adapters/http/answers.ts'
-import { type RefusalCode, refusal, refusalStatus } from '../../../../src/core/tracking-api.ts'
+import { type RefusalCode, refusal, refusalStatus } from '../../../../src/core/message/refusal.ts'
 
 const json = { 'content-type': 'application/json; charset=utf-8' }
 

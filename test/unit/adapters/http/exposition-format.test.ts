@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { prefersOpenMetrics } from '../../../../src/adapters/http/exposition-format.ts'
+import { prefersOpenMetrics } from '../../../../src/adapters/http/ops.ts'
 
 const prometheus2 =
   'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1'

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { HttpLimits } from '../../../../src/adapters/http/limits.ts'
 import { createOpsServer, type OpsServer } from '../../../../src/adapters/http/ops.ts'
-import { createMetrics } from '../../../../src/adapters/metrics.ts'
+import type { HttpLimits } from '../../../../src/adapters/http/server-limits.ts'
+import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
 import type { Check, Health } from '../../../../src/core/health.ts'
-import { metricSpecs } from '../../../../src/core/metrics.ts'
+import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { connect } from '../../../support/network/wire.ts'
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { refusal, type TrackingAnswer } from '../../../../src/core/tracking-api.ts'
+import type { TrackingAnswer } from '../../../../src/core/collector/tracking-api.ts'
+import { refusal } from '../../../../src/core/message/refusal.ts'
 import { startCollector } from '../../../support/collector/cases.ts'
 import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
 import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { subjects } from '../../../../deploy/tools/metrics/subjects.ts'
-import { createMetrics } from '../../../../src/adapters/metrics.ts'
-import { metricSpecs } from '../../../../src/core/metrics.ts'
+import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
+import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
 import { contractMetrics } from '../../../support/prometheus/metrics-contract.ts'
 
 const exposed = [...(await createMetrics().text()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm)].map(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createMetrics } from '../../../../src/adapters/metrics.ts'
+import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
 
 const linesOf = async (text: Promise<string>, name: string): Promise<string[]> =>
   (await text).split('\n').filter(line => line.startsWith(name))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { createMetrics, type MetricsRegistry } from '../../../../src/adapters/metrics/metrics.ts'
 import { foldings } from '../../../../src/adapters/metrics/series.ts'
-import { createMetrics, type MetricsRegistry } from '../../../../src/adapters/metrics.ts'
 import { outcomes } from '../../../../src/core/delivery/outcome.ts'
 import { seriesBudget } from '../../../../src/core/metrics/spec.ts'
 

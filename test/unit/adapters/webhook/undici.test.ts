@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../../src/adapters/clock.ts'
+import { systemClock } from '../../../../src/adapters/clock/clock.ts'
 import { createDialPolicy } from '../../../../src/adapters/webhook/dial.ts'
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'

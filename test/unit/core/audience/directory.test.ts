@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
-import type { Settings } from '../../../../src/core/settings.ts'
+import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { destinationOf } from '../../../support/dispatcher/deliveries.ts'
 
 const destinations = [

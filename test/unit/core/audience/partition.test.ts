@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
-import { changeId } from '../../../../src/core/audience/identify.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
+import { changeId } from '../../../../src/core/audience/transition.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
 import {
   audience,

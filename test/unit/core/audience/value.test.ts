@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { absentValue, parseValue } from '../../../../src/core/audience/value.ts'
+import { absentValue, parseValue } from '../../../../src/core/audience/directory.ts'
 
 const shown = (kind: 'audience' | 'trait', given: unknown): string => {
   const result = parseValue(kind, given)

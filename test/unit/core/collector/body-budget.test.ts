@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { BodyBudget, type BodyRefusal } from '../../../../src/core/collector/body-budget.ts'
+import { BodyBudget, type BodyRefusal } from '../../../../src/core/collector/memory-budget.ts'
 
 interface Held {
   /** `-` has no known source. */

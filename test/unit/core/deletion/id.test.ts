@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { deletionAsked, newDeletionId } from '../../../../src/core/deletion/id.ts'
+import { deletionAsked, newDeletionId } from '../../../../src/core/deletion/deletion-request.ts'
 import { start } from '../../../support/dispatcher/deliveries.ts'
 
 it('the id of a deletion is a UUIDv7 that says when it was asked for', () => {

@@ -7,15 +7,15 @@ import {
   encodeAttempt,
   isMeant,
 } from '../../../../src/core/delivery/attempt-facts.ts'
-import { firstCarried } from '../../../../src/core/delivery/carried.ts'
 import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
+import { initialState } from '../../../../src/core/delivery/delivery-state.ts'
 import type { Outcome } from '../../../../src/core/delivery/outcome.ts'
 import { durationMs, epochMs } from '../../../../src/core/units.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
 
 const at = epochMs(Date.UTC(2026, 2, 1))
 const record = { topic: 't', partition: 0, offset: 1, timestamp: at, key: null, value: null, headers: {} }
-const carried = { ...firstCarried(record, 'crm', 'm-1', at, durationMs(1)), notBefore: epochMs(at + 10_500) }
+const carried = { ...initialState(record, 'crm', 'm-1', at, durationMs(1)), notBefore: epochMs(at + 10_500) }
 const event = {
   ...{ sourceId: 'web', destinationId: undefined, receivedAt: at, canonical: true, origin: undefined },
   message: trackMessage('m-1', { userId: 'somebody' }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { identifyOf } from '../../../../src/core/audience/identify.ts'
-import { deletesOf } from '../../../../src/core/deletion/request.ts'
+import { identifyOf } from '../../../../src/core/audience/transition.ts'
+import { deletesOf } from '../../../../src/core/deletion/deletion-request.ts'
 import { canonicalFault } from '../../../../src/core/delivery/canonical.ts'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import type { Event } from '../../../../src/core/message/event.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord, truncatedDeadLetter } from '../../../../src/core/delivery/dead-letter-record.ts'
-import { wayBack } from '../../../../src/core/delivery/replay.ts'
+import { replayTargetOf } from '../../../../src/core/delivery/replay-target.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { epochMs } from '../../../../src/core/units.ts'
@@ -33,7 +33,7 @@ describe('a truncated dead letter', () => {
       routing: createRouting({ sources: [sourceOf('web')], destinations: [destinationOf()] }),
       policy: defaultPolicy,
     }
-    expect(wayBack(stored, parseDeadLetter(stored), circumstances, start)).toEqual({
+    expect(replayTargetOf(stored, parseDeadLetter(stored), circumstances, start)).toEqual({
       kind: 'refused',
       reason: 'truncated',
     })

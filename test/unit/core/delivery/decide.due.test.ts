@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Carried } from '../../../../src/core/delivery/carried.ts'
 import { beforeAttempt, type Decision, defer, mustBeAttempted } from '../../../../src/core/delivery/decide.ts'
+import type { DeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
 import {
   carriedAfter,
   carriedOf,
@@ -12,13 +12,13 @@ import {
 
 describe('beforeAttempt: whether a delivery is due', () => {
   const now = later('1h')
-  const due = (given: Partial<Carried>, paused = false): string => {
+  const due = (given: Partial<DeliveryState>, paused = false): string => {
     const verdict = beforeAttempt(carriedOf(given), paused, defaultPolicy, now)
     if (verdict.kind === 'wait') return `wait ${verdict.until - now}ms`
     return verdict.kind === 'attempt' ? verdict.kind : summary(verdict)
   }
 
-  it.each<[string, Partial<Carried>, boolean, string]>([
+  it.each<[string, Partial<DeliveryState>, boolean, string]>([
     ['never attempted', {}, false, 'attempt'],
     ['never attempted, by a clock that was set back since', { notBefore: later('70m', now) }, false, 'attempt'],
     ['not before this very moment', { attempt: 1, notBefore: now }, false, 'attempt'],
@@ -54,7 +54,7 @@ describe('beforeAttempt: whether a delivery is due', () => {
 
 describe('defer: parked without an attempt', () => {
   const now = later('1h')
-  it.each<[string, Partial<Carried>, Parameters<typeof defer>[1], string]>([
+  it.each<[string, Partial<DeliveryState>, Parameters<typeof defer>[1], string]>([
     ['at first', {}, 'lane_full', 'deferred lane_full 10s'],
     ['for the fourth time', { deferrals: 3 }, 'breaker_open', 'deferred breaker_open 5m'],
     ['near the deadline', { deferrals: 3, deadline: later('61s', now) }, 'breaker_open', 'deferred breaker_open 1m'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
-import { wayBack } from '../../../../src/core/delivery/replay.ts'
+import { replayTargetOf } from '../../../../src/core/delivery/replay-target.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { Event, EventOrigin } from '../../../../src/core/message/event.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
@@ -24,7 +24,7 @@ const deadLetter = recordOf({
 
 function wayOf(event: Event | undefined, evenDisconnected = false) {
   const circumstances = { topics, routing, policy: defaultPolicy, evenDisconnected }
-  return wayBack(deadLetter, parseDeadLetter(deadLetter), circumstances, later('48h'), event)
+  return replayTargetOf(deadLetter, parseDeadLetter(deadLetter), circumstances, later('48h'), event)
 }
 
 describe('a delivery whose source is no longer connected to its destination', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { callsOf, refuseHeader, refuseHeaders, signerOf } from '../../../../src/core/delivery/request.ts'
-import type { Destination, PayloadSettings, Webhook } from '../../../../src/core/settings.ts'
+import { callsOf, signerOf } from '../../../../src/core/delivery/request.ts'
+import { refuseHeader, refuseHeaders } from '../../../../src/core/settings/check-headers.ts'
+import type { Destination, PayloadSettings, Webhook } from '../../../../src/core/settings/settings.ts'
 import { epochMs, Secret } from '../../../../src/core/units.ts'
 import { defaultPayload, destinationOf, webhookOf } from '../../../support/dispatcher/deliveries.ts'
 

@@ -1,13 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  audiencesSource,
-  awaitedOf,
-  canarySource,
-  createRouting,
-  route,
-  routeParked,
-} from '../../../../src/core/delivery/route.ts'
+import { awaitedOf, createRouting, route, routeParked } from '../../../../src/core/delivery/route.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
+import { audiencesSource, canarySource } from '../../../../src/core/message/own-event.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
 import { destinationOf, eventOf, messageOf, sourceOf } from '../../../support/dispatcher/deliveries.ts'
 

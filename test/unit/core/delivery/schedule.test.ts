@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { deferralTier, parseRetryAfter, refuseSchedule, tierFor } from '../../../../src/core/delivery/schedule.ts'
+import { deferralTier, tierFor } from '../../../../src/core/delivery/schedule.ts'
+import { parseRetryAfter } from '../../../../src/core/network/retry-after.ts'
+import { refuseSchedule } from '../../../../src/core/settings/check-limits.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'
 import { durationMs, epochMs, formatDuration } from '../../../../src/core/units.ts'
 import { defaultSchedule, duration, durations } from '../../../support/dispatcher/deliveries.ts'

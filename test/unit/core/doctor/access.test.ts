@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type AccessNeeds, accessNeeded } from '../../../../src/core/doctor/access.ts'
-import type { ServiceName } from '../../../../src/core/services.ts'
+import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 

@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Access, judgeAccess } from '../../../../src/core/doctor/access.ts'
-import { type ClockReading, judgeClock } from '../../../../src/core/doctor/clock.ts'
-import { type ClusterSeen, judgeCluster, type Reached } from '../../../../src/core/doctor/cluster.ts'
-import { judgeTopics } from '../../../../src/core/doctor/drift.ts'
-import { type Dialled, judgeEndpoint } from '../../../../src/core/doctor/endpoint.ts'
+import {
+  type ClockReading,
+  type ClusterSeen,
+  judgeClock,
+  judgeCluster,
+  type Reached,
+} from '../../../../src/core/doctor/cluster.ts'
+import { type Dialled, judgeEndpoint, tellTransport } from '../../../../src/core/doctor/endpoint.ts'
 import { inOrder, type Judgement, lineOf } from '../../../../src/core/doctor/finding.ts'
-import { judgeSchemas, type SchemaSeen } from '../../../../src/core/doctor/registry.ts'
-import { tellTransport } from '../../../../src/core/doctor/transport.ts'
+import { judgeSchemas, type SchemaSeen } from '../../../../src/core/doctor/schemas.ts'
+import { judgeTopics } from '../../../../src/core/doctor/topic-drift.ts'
 import type { CallPhase } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 

@@ -4,7 +4,7 @@ import {
   type DestinationCalls,
   type Permits,
 } from '../../../../src/core/flow/concurrency-limiter.ts'
-import type { Webhook } from '../../../../src/core/settings.ts'
+import type { Webhook } from '../../../../src/core/settings/settings.ts'
 
 const newShare = (): DestinationCalls => ({ calls: 0 })
 const webhook = (url: string): Webhook => ({ label: '0', url, urlHash: '00000000', headers: {}, traceHeaders: false })

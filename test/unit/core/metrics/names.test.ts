@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
 import type { LabelSet } from '../../../../src/core/metrics/spec.ts'
-import { metricSpecs } from '../../../../src/core/metrics.ts'
 
 /* The rules of Prometheus' naming guide, for our own metrics. */
 

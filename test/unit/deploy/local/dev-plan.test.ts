@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { callerDirectory, planDev } from '../../../../deploy/tools/local/dev-plan.ts'
-import type { Settings } from '../../../../src/core/settings.ts'
+import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { Secret } from '../../../../src/core/units.ts'
 
 type Planable = Parameters<typeof planDev>[0]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createSourceKeys } from '../../../../src/core/collector/source-keys.ts'
-import type { TrackingRequest } from '../../../../src/core/tracking-api.ts'
+import type { TrackingRequest } from '../../../../src/core/collector/tracking-api.ts'
 import { Secret } from '../../../../src/core/units.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
 

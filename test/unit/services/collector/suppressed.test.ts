@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Mark } from '../../../../src/core/deletion/marks.ts'
+import type { Mark } from '../../../../src/core/deletion/suppressions.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
 

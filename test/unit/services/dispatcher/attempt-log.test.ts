@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
-import { firstCarried } from '../../../../src/core/delivery/carried.ts'
 import type { Attempt } from '../../../../src/core/delivery/decide.ts'
+import { initialState } from '../../../../src/core/delivery/delivery-state.ts'
 import { durationMs, epochMs } from '../../../../src/core/units.ts'
 import { createAttemptLog } from '../../../../src/services/dispatcher/attempt-log.ts'
 import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
@@ -15,7 +15,7 @@ function started() {
   /** One that is tried again ten seconds after it failed. */
   const fails = (messageId: string): void => {
     const record = { topic: 't', partition: 0, offset: 1, timestamp: clock.now(), key: null, value: null, headers: {} }
-    const carried = firstCarried(record, 'crm', messageId, clock.now(), durationMs(1))
+    const carried = initialState(record, 'crm', messageId, clock.now(), durationMs(1))
     const event = { sourceId: 'web', message: trackMessage(messageId) }
     const attempt: Attempt = { number: 1, at: clock.now(), calls: [], leftOut: 0, isHeldUpByOthers: false }
     const tier = durationMs(10_000)

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals'
-import { retryRecord } from '../../../../src/core/delivery/carried.ts'
+import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
 import { carriedOf, later, recordOf } from '../../../support/dispatcher/deliveries.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { deletesOf } from '../../../../src/core/deletion/request.ts'
+import { deletesOf } from '../../../../src/core/deletion/deletion-request.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'

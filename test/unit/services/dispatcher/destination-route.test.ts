@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { ConcurrencyLimiter } from '../../../../src/core/flow/concurrency-limiter.ts'
-import type { Destination } from '../../../../src/core/settings.ts'
+import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { epochMs, Secret } from '../../../../src/core/units.ts'
 import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
 import { type DestinationRoute, type Open, routeOf } from '../../../../src/services/dispatcher/destination-route.ts'

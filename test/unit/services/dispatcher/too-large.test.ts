@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseCarried } from '../../../../src/core/delivery/carried.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
+import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
@@ -54,7 +54,7 @@ describe('a delivery that the retry topic does not take', () => {
   it('is dead-lettered as record_too_large with all that is known of it', async () => {
     const { log, topics, ...harness } = await retry(503)
     const [deadLetter] = log.records(topics.deadLetter)
-    expect(parseCarried(deadLetter!.headers)).toMatchObject({
+    expect(parseDeliveryState(deadLetter!.headers)).toMatchObject({
       reason: 'record_too_large',
       attempt: 1,
       outcomes: 'http_5xx',

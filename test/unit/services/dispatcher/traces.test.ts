@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Destination } from '../../../../src/core/settings.ts'
+import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
 import { answered, DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { newDeletionId } from '../../../../src/core/deletion/id.ts'
+import { newDeletionId } from '../../../../src/core/deletion/deletion-request.ts'
 import {
   type DeletionOutcome,
   type DeletionRecord,
@@ -7,7 +7,7 @@ import {
   deletionOutcomeKey,
   encodeDeletion,
   encodeDeletionOutcome,
-} from '../../../../src/core/deletion/status.ts'
+} from '../../../../src/core/deletion/deletion-status.ts'
 import type { LogRecord, Portion, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { createFindDeletion, mostRead } from '../../../../src/services/operator/find-deletion.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { CallResult, TopicReader } from '../../../../src/core/ports.ts'
-import { replayDeadLetters } from '../../../../src/services/operator/replay.ts'
+import { replayDeadLetters } from '../../../../src/services/operator/replay-dead-letters.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
 import { defaultPolicy, duration, sourceOf } from '../../../support/dispatcher/deliveries.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals'
 import { knownName, slotOf } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-decoder.ts'
-import { firstCarried, toHeaders } from '../../../../../../src/core/delivery/carried.ts'
+import { initialState, toHeaders } from '../../../../../../src/core/delivery/delivery-state.ts'
 import { durationMs, epochMs } from '../../../../../../src/core/units.ts'
 
 const origin = { topic: 't', partition: 0, offset: 0, timestamp: epochMs(0) }
-const carried = { ...firstCarried(origin, 'crm', 'm', epochMs(0), durationMs(1)), firstTrace: '' }
+const carried = { ...initialState(origin, 'crm', 'm', epochMs(0), durationMs(1)), firstTrace: '' }
 const names = [...Object.keys(toHeaders(carried)), 'null-value', 'origin-key', 'traceparent', 'tracestate']
 
 const whole = (name: string): readonly [Buffer, number, number] => {

@@ -1,0 +1,111 @@
+import { canonicalFault } from '../../core/delivery/canonical.ts'
+import type { Event, EventOrigin } from '../../core/message/event.ts'
+import type { MessageType } from '../../core/message/message.ts'
+import type { Decoded } from '../../core/ports.ts'
+import { type EpochMs, epochMs, type JsonText } from '../../core/units.ts'
+
+/** An event as its Avro schema has it: `schemas/hookline.events-value.avsc`. */
+export interface EventRecord {
+  readonly sourceId: string
+  readonly type: string
+  readonly messageId: string | null
+  readonly userId: string | null
+  readonly anonymousId: string | null
+  readonly groupId: string | null
+  readonly previousId: string | null
+  readonly event: string | null
+  readonly name: string | null
+  readonly category: string | null
+  readonly timestamp: number | null
+  readonly receivedAt: number | null
+  readonly properties: string | null
+  readonly traits: string | null
+  readonly context: string | null
+  readonly integrations: string | null
+  readonly destinationId: string | null
+  readonly canonical: boolean
+  readonly origin: {
+    readonly kind: string
+    readonly id: string
+    readonly version: number | null
+    readonly destinations: readonly string[] | null
+  } | null
+}
+
+export function recordOf(event: Event): EventRecord {
+  const { message, origin } = event
+  return {
+    sourceId: event.sourceId,
+    type: message.type,
+    messageId: message.messageId,
+    userId: message.userId ?? null,
+    anonymousId: message.anonymousId ?? null,
+    groupId: message.groupId ?? null,
+    previousId: message.previousId ?? null,
+    event: message.event ?? null,
+    name: message.name ?? null,
+    category: message.category ?? null,
+    timestamp: message.timestamp,
+    receivedAt: event.receivedAt,
+    properties: message.properties ?? null,
+    traits: message.traits ?? null,
+    context: message.context ?? null,
+    integrations: message.integrations ?? null,
+    destinationId: event.destinationId ?? null,
+    canonical: event.canonical,
+    origin: originRecordOf(origin),
+  }
+}
+
+function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] {
+  if (origin === undefined) return null
+  const { kind, id, version = null, destinations = null } = origin
+  return { kind, id, version, destinations }
+}
+
+/**
+ * The event that a record holds. What a foreign producer wrote (`canonical` false) is handed on as it is, whatever type or
+ * text it has: `normaliseEvent` checks it. Without a message id it gets `''`, without times `receivedAt`.
+ */
+export function eventOf(record: EventRecord, receivedAt: EpochMs): Decoded {
+  const received = record.receivedAt === null ? receivedAt : epochMs(record.receivedAt)
+  const event: Event = {
+    sourceId: record.sourceId,
+    destinationId: record.destinationId ?? undefined,
+    receivedAt: received,
+    canonical: record.canonical,
+    origin: record.canonical ? originOf(record) : undefined,
+    message: {
+      type: record.type as MessageType,
+      messageId: record.messageId ?? '',
+      userId: record.userId ?? undefined,
+      anonymousId: record.anonymousId ?? undefined,
+      groupId: record.groupId ?? undefined,
+      previousId: record.previousId ?? undefined,
+      event: record.event ?? undefined,
+      name: record.name ?? undefined,
+      category: record.category ?? undefined,
+      timestamp: record.timestamp === null ? received : epochMs(record.timestamp),
+      properties: (record.properties ?? undefined) as JsonText | undefined,
+      traits: (record.traits ?? undefined) as JsonText | undefined,
+      context: (record.context ?? undefined) as JsonText | undefined,
+      integrations: (record.integrations ?? undefined) as JsonText | undefined,
+    },
+  }
+  if (!record.canonical) return { kind: 'event', event }
+  const fault = record.timestamp === null ? 'it has no timestamp' : canonicalFault(event)
+  return fault === undefined
+    ? { kind: 'event', event }
+    : { kind: 'undecodable', detail: `marked as canonical, but ${fault}` }
+}
+
+function originOf({ origin }: EventRecord): EventOrigin | undefined {
+  if (origin === null) return undefined
+  const { kind, id, version, destinations } = origin
+  return {
+    kind: kind as EventOrigin['kind'],
+    id,
+    version: version ?? undefined,
+    ...(destinations !== null && { destinations }),
+  }
+}

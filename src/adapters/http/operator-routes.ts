@@ -1,0 +1,192 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { syncModes } from '../../core/audience/sync.ts'
+import type { TrackingApi } from '../../core/collector/tracking-api.ts'
+import { parseField } from '../../core/message/json.ts'
+import { maxMessageBytes } from '../../core/message/parts.ts'
+import { type AuditLog, type OperatorApi, type SyncRequest, UploadCutShort } from '../../core/operator/operator-api.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { TraceContext } from '../../core/trace/tracer.ts'
+import { DamagedGzip, linesOf } from '../streams/lines.ts'
+import { type Answer, ok, problem, refused, takenUp } from './answers.ts'
+import { readBody } from './body.ts'
+import { createBodyPieces } from './body-pieces.ts'
+import type { HttpServer } from './http-server.ts'
+import { createReservation } from './memory.ts'
+import type { Connections } from './open-connections.ts'
+import type { OperatorGate } from './operator-gate.ts'
+import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
+import type { HttpLimits } from './server-limits.ts'
+import type { TakeTraced } from './traced.ts'
+
+interface Deps extends HandlerDeps, Pick<HttpServer, 'app' | 'send' | 'fail'> {
+  readonly takeTraced: TakeTraced
+  /** Undefined: the operator API is off on this listener. */
+  readonly operator: Operator | undefined
+}
+
+/** What stands behind the routes, who may use them, and where changes are written. */
+export interface Operator {
+  readonly api: OperatorApi
+  readonly gate: OperatorGate
+  readonly audit: AuditLog
+}
+
+/** Of a change: what the audit log calls it. */
+type Action = 'delete_users' | 'sync_audience'
+
+/** Adds the routes for operators. Without a right key nothing of a body is read, and no answer says what there is. */
+export function addOperatorRoutes({ operator, ...deps }: Deps): void {
+  const { app, send, fail, takeTraced, clock } = deps
+  const { deleteUsers, findDeletion, sync } = createOperatorHandlers(deps)
+
+  const guarded =
+    (route: string, handle: Handler, action?: Action) =>
+    (request: FastifyRequest, reply: FastifyReply): void => {
+      const answered = (trace: TraceContext | undefined) => admitted({ request, reply, trace }, handle, action)
+      takeTraced(route, { request, reply }, answered).then(
+        answer => answer && send(request, reply, answer),
+        error => fail(request, reply, error),
+      )
+    }
+
+  async function admitted(
+    asked: Omit<Parameters<Handler>[0], 'operator'>,
+    handle: Handler,
+    action: Action | undefined,
+  ): Promise<Answer | undefined> {
+    if (operator === undefined) return apiIsOff
+    const key = operator.gate(asked.request.raw)
+    if ('status' in key) return key
+    const requestId = clock.id()
+    const audit = (change: object, result: string): void => {
+      if (action !== undefined) operator.audit({ key: key.name, role: key.role, requestId, action, ...change, result })
+    }
+    try {
+      const { answer, change = {} } = await handle({ ...asked, operator: operator.api })
+      audit(change, answer?.code ?? 'gone')
+      return answer && { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } }
+    } catch (error) {
+      audit({}, 'internal_error')
+      throw error
+    }
+  }
+
+  app.post(deletionsPath, guarded(deletionsPath, deleteUsers, 'delete_users'))
+  app.get(deletionPath, guarded(deletionPath, findDeletion))
+  app.post(syncsPath, guarded(syncsPath, sync, 'sync_audience'))
+}
+
+const apiIsOff = problem(
+  'not_found',
+  'The operator API is not on this listener: see operator.listen in the configuration.',
+)
+
+/** What a sync takes while it is written: the records that Kafka has not acknowledged. */
+const syncBytes = 8 * 1_048_576
+
+export interface HandlerDeps {
+  readonly connections: Connections
+  readonly memory: Pick<TrackingApi, 'reserve' | 'release'>
+  readonly maxBodyBytes: number
+  readonly limits: HttpLimits
+  readonly clock: Clock
+}
+
+export interface Asked {
+  readonly operator: OperatorApi
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** Of the request; undefined without traces. */
+  readonly trace: TraceContext | undefined
+}
+
+/** An answer, and what the audit log says of a change. Answer undefined: the sender has gone. */
+export interface Handled {
+  readonly answer: Answer | undefined
+  readonly change?: Readonly<Record<string, unknown>>
+}
+
+export type Handler = (asked: Asked) => Promise<Handled>
+
+/** What each route of the operator API does once the key is known. */
+export function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: HandlerDeps) {
+  async function deleteUsers({ operator, request: { raw }, reply, trace }: Asked) {
+    const reservation = createReservation(memory)
+    const connection = connections.of(raw)
+    const { progress } = limits
+    try {
+      const about = { maxBytes: maxBodyBytes, memory: reservation, progress, clock, connection }
+      const body = await readBody(raw, reply.raw, about)
+      if (body.kind !== 'read') return { answer: body.kind === 'gone' ? undefined : body.answer }
+      const parsed = parseField(body.text, 'The body')
+      if (parsed.kind === 'rejected') return { answer: problem('invalid_json', parsed.message) }
+      const answer = await operator.deleteUsers(parsed.value, trace)
+      if (answer.kind === 'refused') return { answer: refused(answer) }
+      const { id, status, users } = answer
+      return { answer: takenUp(JSON.stringify({ id, status })), change: { id, users } }
+    } finally {
+      reservation.giveBack()
+    }
+  }
+
+  async function findDeletion({ operator, request }: Asked) {
+    const answer = await operator.findDeletion((request.params as { id: string }).id)
+    return { answer: answer.kind === 'refused' ? refused(answer) : ok(JSON.stringify(answer.status)) }
+  }
+
+  async function sync({ operator, request: { raw, params, query }, reply, trace }: Asked) {
+    const { name: audience } = params as { name: string }
+    const unknown = operator.refuseAudience(audience)
+    const change = { audience }
+    if (unknown !== undefined) return { answer: refused(unknown), change }
+    const asked = syncQueryOf(query as Record<string, unknown>)
+    if ('status' in asked) return { answer: asked, change }
+    const reservation = createReservation(memory)
+    if (!reservation.take(syncBytes)) return { answer: tooMuch, change }
+    const pieces = createBodyPieces(raw, reply.raw, {
+      progress: limits.progress,
+      clock,
+      connection: connections.of(raw),
+    })
+    let damage: Answer | undefined
+    let read = 0
+    async function* lines() {
+      try {
+        for await (const some of linesOf(pieces.read(), maxMessageBytes)) {
+          read += some.length
+          yield some
+        }
+      } catch (error) {
+        if (!(error instanceof DamagedGzip)) throw error
+        damage = problem('invalid_body', `The body is damaged: ${error.message}.`)
+        throw new UploadCutShort(error.message, { cause: error })
+      }
+    }
+    try {
+      const answer = await operator.sync({ ...asked, audience, lines: lines(), trace })
+      const done = { ...change, mode: asked.mode, lines: read }
+      if (answer.kind === 'cut_short') return { answer: damage ?? pieces.answer(), change: done }
+      if (answer.kind === 'refused') return { answer: refused(answer), change: done }
+      const { syncId, received } = answer
+      return { answer: takenUp(JSON.stringify({ syncId, received })), change: { ...done, syncId, received } }
+    } finally {
+      reservation.giveBack()
+    }
+  }
+
+  return { deleteUsers, findDeletion, sync }
+}
+
+/** Refuses unknown parameters: one may be a misspelt `mode=partial`, and the list would be taken for all members. */
+function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' | 'allowEmpty'> | Answer {
+  const { mode: asked = 'full', allowEmpty = 'false', ...others } = query
+  const mode = syncModes.find(known => known === asked)
+  if (mode === undefined) return problem('invalid_body', "'mode' in the query must be full or partial.")
+  if (allowEmpty !== 'true' && allowEmpty !== 'false')
+    return problem('invalid_body', "'allowEmpty' in the query must be true or false.")
+  if (Object.keys(others).length > 0)
+    return problem('invalid_body', 'The query has more than mode and allowEmpty: nothing else is known.')
+  return { mode, allowEmpty: allowEmpty === 'true' }
+}
+
+const tooMuch = problem('unavailable', 'Too much is under way at present: send all of it again.', { retryAfter: 5 })

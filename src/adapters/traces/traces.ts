@@ -1,0 +1,135 @@
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import {
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+} from '@opentelemetry/resources'
+import {
+  type Sampler,
+  SamplingDecision,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { TracesSettings } from '../../core/settings/settings.ts'
+import { formatTraceparent, parseTraceparent } from '../../core/trace/context.ts'
+import type { Span, SpanStart, TraceContext, Tracer } from '../../core/trace/tracer.ts'
+import { durationMs } from '../../core/units.ts'
+import { createBatches } from './batches.ts'
+
+/** What a tracing system that is gone may take of the time that a stop has. */
+const stopLimit = durationMs(2_000)
+
+interface Deps {
+  /** Of the service, as its spans name it. */
+  readonly version: string
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'spansLost'>
+}
+
+export interface Traces {
+  readonly tracer: Tracer
+  /** Sends what is left, for up to 2 s. */
+  stop(): Promise<void>
+}
+
+/** Spans to an OTLP endpoint, in the background: what cannot be sent is lost, counted, and told in the log. */
+export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): Traces {
+  const url = endpoint === undefined ? {} : { url: `${endpoint.replace(/\/+$/, '')}/v1/traces` }
+  const processor = createBatches(new OTLPTraceExporter(url), deps)
+  const tracer = createTracer(processor, sample, deps.version)
+  return {
+    tracer,
+    stop() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const cancel = deps.clock.after(stopLimit, resolve)
+      // What could not be sent has been told.
+      const sent = processor.shutdown().catch(() => undefined)
+      return Promise.race([sent, promise]).finally(cancel)
+    },
+  }
+}
+
+/** The tracer of a process. `sample`: which share of the traces that begin in it is kept. */
+export function createTracer(processor: SpanProcessor, sample: number, version: string): Tracer {
+  const own = resourceFromAttributes({ 'service.name': 'hookline', 'service.version': version })
+  const resource = own.merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }))
+  const provider = new TracerProvider({ resource, sampler: samplerOf(sample), spanProcessors: [processor] })
+  const tracer = provider.getTracer('hookline', version)
+
+  return {
+    start({ name, kind, facts, parent, follows }: SpanStart): Span {
+      const before = parent ?? follows
+      const place = before && placeOf(before)
+      // Nothing is kept of it, so that nothing is made of it; where it comes from goes on to those who come after.
+      if (before !== undefined && place?.traceFlags === TraceFlags.NONE) return unkept(before)
+      const isPart = parent !== undefined && place !== undefined
+      const links = isPart || place === undefined ? [] : [{ context: place }]
+      const context = isPart ? trace.setSpanContext(ROOT_CONTEXT, place) : ROOT_CONTEXT
+      const span = tracer.startSpan(name, { kind: kinds[kind], attributes: facts, links }, context)
+      return {
+        get context() {
+          return contextOf(span.spanContext())
+        },
+        end(more, error) {
+          span.setAttributes(more)
+          if (error !== undefined) span.setAttribute('error.type', error).setStatus({ code: SpanStatusCode.ERROR })
+          span.end()
+        },
+      }
+    },
+  }
+}
+
+const kinds = {
+  server: SpanKind.SERVER,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  client: SpanKind.CLIENT,
+} as const satisfies Record<SpanStart['kind'], SpanKind>
+
+const unkept = (context: TraceContext): Span => ({ context, end: () => undefined })
+
+/** Whoever begins a trace decides about all of it, and about those that follow from it. */
+function samplerOf(sample: number): Sampler {
+  const ratio = new TraceIdRatioBasedSampler(sample)
+  const kept = { decision: SamplingDecision.RECORD_AND_SAMPLED }
+  return {
+    // Of those before it only what is kept comes this far.
+    shouldSample: (context, traceId, _name, _kind, _facts, links) =>
+      links.length > 0 || trace.getSpanContext(context) !== undefined ? kept : ratio.shouldSample(context, traceId),
+    toString: () => `Beginner{${ratio}}`,
+  }
+}
+
+function placeOf({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
+  const parsed = parseTraceparent(traceparent)
+  if (parsed === undefined) return undefined
+  const { traceId, spanId, isSampled } = parsed
+  return {
+    traceId,
+    spanId,
+    traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+    ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
+  }
+}
+
+function contextOf({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
+  const isSampled = (traceFlags & TraceFlags.SAMPLED) !== 0
+  const tracestate = traceState?.serialize() || undefined
+  return { traceparent: formatTraceparent({ traceId, spanId, isSampled }), tracestate }
+}

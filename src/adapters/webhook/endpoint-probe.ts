@@ -1,0 +1,70 @@
+import net, { isIP, type Socket } from 'node:net'
+import tls, { type TLSSocket } from 'node:tls'
+import type { Dialled } from '../../core/doctor/endpoint.ts'
+import { partsOf } from '../../core/network/url.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { NetworkSettings } from '../../core/settings/settings.ts'
+import { type DurationMs, epochMs, formatDuration } from '../../core/units.ts'
+import { failureOf, timeIsOver } from './call-failure.ts'
+import { followProgress } from './connection-progress.ts'
+import { createDialPolicy, type DialPolicy } from './dial.ts'
+import { createResolver, type Resolver, systemSources } from './dns.ts'
+
+/** Connects to endpoints as calls do (names, checks of addresses and ports, trust, deadline), and sends nothing. */
+export interface EndpointExaminer {
+  /** Never rejects. */
+  dial(url: URL): Promise<Dialled>
+  /** Gives up names that are still asked for. */
+  close(): void
+}
+
+export function createEndpointExaminer(deps: {
+  readonly network: NetworkSettings
+  /** Of a whole call: what takes longer to connect would never be called. */
+  readonly timeout: DurationMs
+  readonly clock: Clock
+  readonly resolver?: Resolver
+}): EndpointExaminer {
+  const { network, timeout, clock } = deps
+  const resolver = deps.resolver ?? createResolver({ clock, sources: systemSources() })
+  const policy = createDialPolicy(network, resolver.resolve)
+
+  return {
+    close: () => resolver.close(),
+    dial: url => {
+      const { hostname: host, port, isTls } = partsOf(url)
+      const refusal = policy.refuse(host, port)
+      if (refusal !== undefined) return Promise.resolve(failureOf(refusal, 'connect'))
+      const { promise, resolve } = Promise.withResolvers<Dialled>()
+      const startedAt = clock.monotonic()
+      const socket = isTls ? connectTls(policy, host, port) : net.connect({ host, port, ...policy.connect })
+      const progress = followProgress(socket, host, isTls, startedAt)
+      const end = (dialled: Dialled): void => {
+        cancel()
+        socket.destroy()
+        resolve(dialled)
+      }
+      const cancel = clock.after(timeout, () => end(timeIsOver(progress.phase, formatDuration(timeout))))
+      socket.once('error', error => end(failureOf(error, progress.phase)))
+      // Ours is half open by default: the other end has closed before it said anything.
+      socket.once('end', () => end(failureOf(closedEarly(), progress.phase)))
+      socket.once(isTls ? 'secureConnect' : 'connect', () => {
+        const { remoteAddress: address = host } = socket
+        end({ kind: 'connected', address, tookMs: clock.monotonic() - startedAt, tls: tlsOf(socket) })
+      })
+      return promise
+    },
+  }
+}
+
+const connectTls = (policy: DialPolicy, host: string, port: number): TLSSocket =>
+  // No name in the handshake for an address (RFC 6066 §3); the certificate has to name it all the same.
+  tls.connect({ host, port, ...policy.connect, ...(isIP(host) === 0 && { servername: host }) })
+
+function tlsOf(socket: Socket): (Dialled & { kind: 'connected' })['tls'] {
+  if (!(socket instanceof tls.TLSSocket)) return undefined
+  const goodUntil = epochMs(Date.parse(socket.getPeerCertificate().valid_to))
+  return { protocol: socket.getProtocol() ?? 'TLS', goodUntil }
+}
+
+const closedEarly = (): Error => Object.assign(new Error('the connection was closed at once'), { code: 'ECONNRESET' })

@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { type SyncStatus, syncStatusOf } from '../../../core/audience/sync-status.ts'
+import { audienceFigures, visitDrift } from '../../../services/operator/audience-figures.ts'
+import { visitMemberships } from '../../../services/operator/read-memberships.ts'
+import { CommandFailed, type CommandIo, printData } from '../../command.ts'
+import { printable } from '../../terminal.ts'
+import { type AudienceOptions, type AudienceTask, absentOf, audienceNamed, membershipsOf } from './task.ts'
+import { audienceDocument, audienceLines, driftLines, memberLines, membershipDocument } from './view.ts'
+
+/** `hookline audience list` */
+export async function listAudiences(task: AudienceTask, options: AudienceOptions): Promise<void> {
+  const { directory, io } = task
+  const figures = await audienceFigures(await figuresDeps(task))
+  const views = [...new Set([...directory.keys(), ...figures.keys()])].map(name => ({
+    name,
+    configured: directory.get(name),
+    figures: figures.get(name),
+  }))
+  printData(io, options, { audiences: views.map(audienceDocument) }, audienceLines(views))
+}
+
+interface ShowOptions extends AudienceOptions {
+  readonly name: string
+  readonly user?: string
+}
+
+/** `hookline audience show` */
+export async function showAudience(task: AudienceTask, options: ShowOptions): Promise<void> {
+  const configured = audienceNamed(task, options.name)
+  const { name } = configured
+  if (options.user !== undefined) return showUser(task, name, options.user, options)
+  const figures = await audienceFigures(await figuresDeps(task), name)
+  const view = { name, configured, figures: figures.get(name) }
+  printData(task.io, options, audienceDocument(view), audienceLines([view]))
+}
+
+async function showUser(task: AudienceTask, audience: string, user: string, options: ShowOptions): Promise<void> {
+  const on = { now: task.access.clock.now(), expiry: task.expiry }
+  const rows: Parameters<typeof memberLines>[0][number][] = []
+  await visitMemberships(await membershipsOf(task), {
+    isWanted: name => name === audience,
+    onMembership({ userId, destination }, state) {
+      if (userId === user) rows.push({ destination, standing: syncStatusOf(state, on), state })
+    },
+  })
+  const destinations = rows.map(row => membershipDocument({ userId: user, ...row }, row.state))
+  const nothing = `nothing is kept of ${printable(user)}: not in ${audience}, and every destination knows`
+  printData(task.io, options, { destinations }, rows.length === 0 ? [nothing] : memberLines(rows))
+}
+
+interface DriftOptions extends AudienceOptions {
+  readonly name: string
+}
+
+/** `hookline audience drift` */
+export async function driftOf(task: AudienceTask, options: DriftOptions): Promise<void> {
+  const { io, access, expiry } = task
+  const { name } = audienceNamed(task, options.name)
+  const counts = new Map<string, Record<SyncStatus, number>>()
+  const deps = { ...(await membershipsOf(task)), now: access.clock.now(), expiry }
+  await visitDrift(deps, name, async ({ state, ...drifted }) => {
+    const count = counts.get(drifted.destination) ?? { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 }
+    counts.set(drifted.destination, count)
+    count[drifted.standing]++
+    if (options.json === true) await printLine(io, JSON.stringify(membershipDocument(drifted, state)))
+  })
+  const lines = counts.size === 0 ? [`every destination has what it should of ${name}`] : driftLines(counts)
+  // With --json stdout is for the rows alone.
+  const sums = options.json === true ? io.stderr : io.stdout
+  sums.write(`${lines.join('\n')}\n`)
+  const open = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
+  if (open > 0)
+    throw new CommandFailed(`${open} differ, and nothing is under way for them: the next sync tells them again`)
+}
+
+/** There may be millions: no more than the reader takes. */
+async function printLine({ stdout }: CommandIo, line: string): Promise<void> {
+  if (!stdout.write(`${line}\n`)) await once(stdout, 'drain')
+}
+
+const figuresDeps = async (task: AudienceTask) => ({
+  ...(await membershipsOf(task)),
+  now: task.access.clock.now(),
+  expiry: task.expiry,
+  absentOf: absentOf(task),
+})

@@ -1,0 +1,196 @@
+import { open } from 'node:fs/promises'
+import { addAbortSignal, type Readable } from 'node:stream'
+import { linesOf } from '../../../adapters/streams/lines.ts'
+import type { Audience } from '../../../core/audience/directory.ts'
+import { newSyncId, type SyncMode, syncBegan } from '../../../core/audience/sync.ts'
+import { maxMessageBytes } from '../../../core/message/parts.ts'
+import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
+import { type WaitReport, waitForSync } from '../../../services/operator/sync-wait.ts'
+import { type SyncReport, writeSync } from '../../../services/operator/write-sync.ts'
+import { CommandFailed, type CommandIo, printData, UsageError } from '../../command.ts'
+import { createProgressBar } from '../../terminal.ts'
+import { type AudienceOptions, type AudienceTask, audienceNamed, inputsOf, membershipsOf } from './task.ts'
+
+interface Options extends AudienceOptions {
+  readonly name: string
+  readonly members: string
+  readonly partial?: boolean
+  readonly allowEmpty?: boolean
+  readonly wait?: boolean
+}
+
+/** One run of the command. */
+interface Run {
+  readonly task: AudienceTask
+  readonly options: Options
+  readonly audience: Audience
+  readonly mode: SyncMode
+  readonly list: MemberList
+  readonly signal: AbortSignal
+}
+
+/** `hookline audience sync` */
+export async function syncAudience(task: AudienceTask, options: Options): Promise<void> {
+  const { access, io } = task
+  const audience = audienceNamed(task, options.name)
+  if (audience.destinations.size === 0)
+    io.stderr.write(`hookline: no enabled destination gets ${audience.name}: see audiences.list\n`)
+  const mode = options.partial === true ? 'partial' : 'full'
+  const list = await openMemberList(options.members, io)
+  const run = { task, options, audience, mode, list, signal: io.stopSignal() } as const
+  const startedAt = access.clock.monotonic()
+  const report = await upload(run)
+  const isAwaited = report.end.kind === 'ended' && options.wait === true
+  const delivery = isAwaited ? await awaitDelivery(run, report) : undefined
+  tell(run, report, delivery, (access.clock.monotonic() - startedAt) / 1_000)
+}
+
+async function upload({ task, options, audience, mode, list, signal }: Run): Promise<SyncReport> {
+  const { access, io } = task
+  const inputs = await inputsOf(task)
+  const syncId = newSyncId(await access.brokersNow(), access.clock.id())
+  const isSized = list.size !== undefined
+  const format = isSized ? '{bar} {percentage}% {members} members, {eta_formatted} left' : '{members} members'
+  const bar = createProgressBar(io, options, format)
+  bar?.start(list.size ?? 0, { members: 0 })
+  try {
+    return await writeSync(inputs, list.lines(signal), {
+      audience,
+      mode,
+      signal,
+      syncId,
+      allowEmpty: options.allowEmpty === true,
+      onProgress: members => bar?.update(isSized ? list.bytesRead : members, { members }),
+    })
+  } finally {
+    bar?.stop()
+  }
+}
+
+async function awaitDelivery({ task, options, audience, mode, signal }: Run, report: SyncReport): Promise<WaitReport> {
+  const { access, topics, io, expiry } = task
+  const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total} {what}')
+  let most = 0
+  const deps = {
+    ...(await membershipsOf(task)),
+    clock: access.clock,
+    positions: access.positions,
+    inputTopic: topics.audienceInput,
+    audiencesGroup: topics.audiencesGroup,
+    expiry,
+  }
+  try {
+    return await waitForSync(deps, {
+      audience,
+      mode,
+      signal,
+      syncId: report.syncId,
+      onProgress(progress) {
+        if (progress.kind === 'taking') {
+          most = Math.max(most, progress.left)
+          bar?.start(most, { what: 'inputs taken' })
+          return bar?.update(most - progress.left)
+        }
+        const { delivered, undelivered, waiting } = progress
+        bar?.start(delivered + undelivered + waiting, { what: 'delivered' })
+        bar?.update(delivered + undelivered)
+      },
+    })
+  } finally {
+    bar?.stop()
+  }
+}
+
+/** @throws CommandFailed unless everything that was asked for is done. */
+function tell(
+  { task, options, audience, mode, list }: Run,
+  report: SyncReport,
+  delivery: WaitReport | undefined,
+  seconds: number,
+): void {
+  const { syncId, received, end } = report
+  const { end: waitEnd, ...counts } = delivery ?? {}
+  const data = { audience: audience.name, mode, syncId, received, end: end.kind, seconds, ...counts }
+  if (end.kind === 'ended')
+    printData(task.io, options, data, [
+      `${mode} sync ${syncId} of ${audience.name}: ${received} members in ${seconds.toFixed(1)} s`,
+      ...(delivery === undefined ? [] : [countsOf(delivery)]),
+    ])
+  switch (end.kind) {
+    case 'refused':
+      throw new CommandFailed(`${list.name}: ${end.message}; ${cutShort(received)}`)
+    case 'empty':
+      throw new CommandFailed(
+        `${list.name} names nobody, which would take everybody out; if that is meant: --allow-empty`,
+      )
+    case 'interrupted':
+      throw new CommandFailed(`interrupted; ${cutShort(received)}`)
+    case 'ended':
+      if (waitEnd === 'interrupted') throw new CommandFailed('interrupted; the sync is complete and goes on by itself')
+      if (delivery?.ahead !== undefined)
+        throw new CommandFailed(
+          `the audience has a sync of ${toIsoTimestamp(syncBegan(delivery.ahead))}, by a clock that was ahead: until then no other counts; hookline audience reset, then sync again`,
+        )
+      if (delivery !== undefined && delivery.undelivered > 0)
+        throw new CommandFailed(
+          `${delivery.undelivered} were not delivered: the next sync tells them again; see: hookline audience drift`,
+        )
+  }
+}
+
+const cutShort = (received: number): string =>
+  `${received} members before that were taken over and nobody is taken out: sync the whole list again`
+
+const countsOf = ({ delivered, waiting, undelivered }: WaitReport): string =>
+  [
+    `${delivered} delivered`,
+    ...(waiting > 0 ? [`${waiting} waiting`] : []),
+    ...(undelivered > 0 ? [`${undelivered} not delivered`] : []),
+  ].join(', ')
+
+/** A list of members, as far as it has been read. */
+export interface MemberList {
+  /** `members.csv`, `stdin` */
+  readonly name: string
+  /** Bytes; undefined: not known. */
+  readonly size: number | undefined
+  readonly bytesRead: number
+  /** Can be read once; ends with an error when `signal` is aborted. */
+  lines(signal: AbortSignal): AsyncIterable<readonly string[]>
+}
+
+/** Opens `--members`: a file, or `-` for stdin. @throws UsageError when it cannot be read */
+export async function openMemberList(file: string, { stdin }: CommandIo): Promise<MemberList> {
+  if (file === '-') return listOf('stdin', undefined, stdin)
+  try {
+    const handle = await open(file)
+    const status = await handle.stat()
+    if (!status.isDirectory()) return listOf(file, status.size || undefined, handle.createReadStream())
+    await handle.close()
+  } catch (error) {
+    throw new UsageError(`--members: ${(error as Error).message}`)
+  }
+  throw new UsageError(`--members: ${file} is a directory`)
+}
+
+function listOf(name: string, size: number | undefined, stream: Readable): MemberList {
+  let bytesRead = 0
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for await (const piece of stream) {
+      const bytes = Buffer.from(piece)
+      bytesRead += bytes.length
+      yield bytes
+    }
+  }
+  return {
+    name,
+    size,
+    get bytesRead() {
+      return bytesRead
+    },
+    lines: signal => {
+      addAbortSignal(signal, stream)
+      return linesOf(pieces(), maxMessageBytes)
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import type { Command } from 'commander'
+import { createRegistry } from '../../../adapters/avro/schema-registry.ts'
+import { systemClock as clock } from '../../../adapters/clock/clock.ts'
+import { createKafka } from '../../../adapters/kafka/kafkajs/client.ts'
+import { createAdmin } from '../../../adapters/kafka/log/admin.ts'
+import { createClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
+import { createEndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
+import { type Finding, lineOf } from '../../../core/doctor/finding.ts'
+import { everyService, type ServiceName } from '../../../core/settings/service-names.ts'
+import type { Settings } from '../../../core/settings/settings.ts'
+import { durationMs } from '../../../core/units.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  commandLogger,
+  createCommand,
+  printData,
+  withConfigOption,
+  withExamples,
+  withJsonOption,
+} from '../../command.ts'
+import { loadSettings } from '../../load-settings.ts'
+import { withServicesOption } from '../../options.ts'
+import { printable } from '../../terminal.ts'
+import { examine, type Instruments } from './examine.ts'
+
+interface Options {
+  readonly config?: string
+  readonly json?: boolean
+  readonly services?: ReadonlySet<ServiceName>
+}
+
+type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { close(): void }
+
+/** Whatever hangs: twice the deadline of a call, and some. */
+const limit = durationMs(15_000)
+
+const description = [
+  'Looks at everything that the services need, as they would use it from where this runs: every broker at the address that it tells clients to use, what this client may do there, topics, schemas, clocks, and each endpoint: its name, whether its address may be called, connection, certificate.',
+  'Nothing is sent to any endpoint. One record is written, a tombstone under a key of its own in the dead-letter topic, to see whether writes are acknowledged and what time it is there.',
+  'One line a check: ok, warn (works, but not for long or not for everybody) or fail, and what to do. Ends within some 15 seconds whatever hangs; exit code 1 when anything fails.',
+].join('\n\n')
+
+/** `hookline doctor` */
+export function doctorCommand(io: CommandIo, open: OpenInstruments = openInstruments): Command {
+  const command = createCommand('doctor', 'check Kafka, registry, topics, clocks and every endpoint', io)
+  command.description(description)
+  withServicesOption(withJsonOption(withConfigOption(command)), 'only what these need')
+  command.action((options: Options) => run(options, io, open))
+  return withExamples(command, [
+    'hookline doctor --config hookline.yaml',
+    'hookline doctor --services collector',
+    `hookline doctor --json | jq -r '.findings[] | select(.level != "ok") | .which'`,
+  ])
+}
+
+async function run(options: Options, io: CommandIo, open: OpenInstruments): Promise<void> {
+  const { services = everyService } = options
+  const settings = await loadSettings(options, io, services)
+  const instruments = open(settings, io)
+  const findings = await examine({ settings, services }, instruments, limit)
+  instruments.close()
+  const count = (level: Finding['level']): number => findings.filter(finding => finding.level === level).length
+  const failed = count('fail')
+  printData(
+    io,
+    options,
+    { ok: failed === 0, findings },
+    findings.map(finding => printable(lineOf(finding))),
+  )
+  if (failed > 0) throw new CommandFailed(`${failed} of ${findings.length} checks failed`)
+}
+
+const openInstruments: OpenInstruments = (settings, io) => {
+  const logger = commandLogger(io)
+  const admin = createAdmin(createKafka(settings.kafka, logger))
+  const { network, delivery } = settings
+  const endpoints = createEndpointExaminer({ network, timeout: delivery.timeout, clock })
+  return {
+    cluster: createClusterProbe(settings.kafka, { logger }),
+    admin,
+    registry: createRegistry(settings.registry),
+    endpoints,
+    clock,
+    close() {
+      endpoints.close()
+      // Not waited for: it may be what hangs.
+      admin.close().catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import { library } from '../../../packages/client/src/version.ts'
+import type { Health } from '../../core/health.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Logger } from '../../core/ports.ts'
+import type { Settings } from '../../core/settings/settings.ts'
+import { topicSpecs } from '../../core/topics.ts'
+import type { EpochMs } from '../../core/units.ts'
+
+/** What does not change while the process runs. */
+export function showBuild(metrics: Metrics, { topics, delivery }: Settings): void {
+  metrics.build.set({ version: library.version, node: process.versions.node }, 1)
+  for (const { name, retention } of topicSpecs(topics, delivery.schedule, delivery))
+    if (retention !== undefined) metrics.topicRetention.set({ topic: name }, retention / 1000)
+}
+
+/** The configuration that is in use from now on. */
+export function showConfiguration(metrics: Metrics, settings: Settings, now: EpochMs): void {
+  const count = { enabled: 0, paused: 0, disabled: 0 }
+  for (const { enabled, paused } of settings.destinations)
+    count[enabled ? (paused ? 'paused' : 'enabled') : 'disabled']++
+  for (const state of ['enabled', 'paused', 'disabled'] as const) metrics.destinations.set({ state }, count[state])
+  metrics.config.reset()
+  metrics.config.set({ hash: hashOf(settings) }, 1)
+  metrics.configExcluded.set({}, settings.excluded?.files ?? 0)
+  metrics.configReloadOk.set({}, 1)
+  metrics.configReloadTime.set({}, now / 1000)
+}
+
+/** Each check of the probes, as of now. */
+export function showChecks(metrics: Metrics, health: Health): void {
+  metrics.checks.reset()
+  for (const probe of ['live', 'ready'] as const)
+    for (const { name, ok } of health[probe]) metrics.checks.set({ probe, check: name }, ok ? 1 : 0)
+}
+
+/** A logger whose warnings and errors are counted. */
+export function counted(logger: Logger, metrics: Metrics): Logger {
+  return {
+    isLevelEnabled: level => logger.isLevelEnabled(level),
+    debug: (fields, line) => logger.debug(fields, line),
+    info: (fields, line) => logger.info(fields, line),
+    warn: (fields, line) => {
+      metrics.logLines.inc({ level: 'warn' })
+      logger.warn(fields, line)
+    },
+    error: (fields, line) => {
+      metrics.logLines.inc({ level: 'error' })
+      logger.error(fields, line)
+    },
+  }
+}
+
+/**
+ * Secrets are `***` in JSON; headers may hold some too, so of them only the names count. What follows from a file that not every process
+ * reads does not count: all processes of one configuration have one hash.
+ */
+function hashOf(settings: Settings): string {
+  const text = JSON.stringify(settings, (key, value) => {
+    if (key === 'urlHash') return undefined
+    if (key === 'network') return { ...value, ca: undefined }
+    return key === 'headers' ? Object.keys(value) : value
+  })
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
+}

@@ -1,0 +1,138 @@
+import { hash } from 'node:crypto'
+import type { Routing } from '../delivery/route.ts'
+import type { Event } from '../message/event.ts'
+import { idOf, tooLongUserId } from '../message/identifiers.ts'
+import { isObject } from '../message/json.ts'
+import { audiencesSource, ownEvent } from '../message/own-event.ts'
+import { type EpochMs, epochMs } from '../units.ts'
+import type { DeletionRecord } from './deletion-status.ts'
+import type { Mark } from './suppressions.ts'
+
+const ours = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** The id of a deletion that is asked for now: a UUIDv7 (RFC 9562), so that it says when. `unique`: any new id. */
+export function newDeletionId(now: EpochMs, unique: string): string {
+  const time = now.toString(16).padStart(12, '0')
+  const chance = hash('sha256', unique)
+  const variant = '89ab'[Number.parseInt(chance.slice(15, 16), 16) & 3]
+  return [
+    time.slice(0, 8),
+    time.slice(8),
+    `7${chance.slice(0, 3)}`,
+    `${variant}${chance.slice(3, 6)}`,
+    chance.slice(16, 28),
+  ].join('-')
+}
+
+/** When a deletion was asked for; undefined: its id does not say, as those that earlier versions or operators made. */
+export function deletionAsked(id: string): EpochMs | undefined {
+  const [, high = '', low = ''] = ours.exec(id) ?? []
+  return high === '' ? undefined : epochMs(Number.parseInt(high + low, 16))
+}
+
+/** Who is to be deleted: `POST /v1/regulations`, `hookline delete-user`. */
+export interface DeletionRequest {
+  /** Each once. */
+  readonly userIds: readonly string[]
+  /** Undefined: every source. */
+  readonly sources: readonly string[] | undefined
+  /** Nothing is taken from them any more, until that is lifted. */
+  readonly suppress: boolean
+}
+
+export type DeletionRequestResult =
+  | { readonly kind: 'request'; readonly request: DeletionRequest }
+  /** `message` names the field and says what to do. */
+  | { readonly kind: 'refused'; readonly code: 'invalid_body' | 'unknown_source'; readonly message: string }
+
+/** Of one request. */
+export const mostUsers = 5_000
+
+const fields = ['userIds', 'sources', 'suppress']
+
+/** Reads a request as `parseJson` gives it. A key that nobody knows is refused: it may be a misspelt limit of what is deleted. */
+export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sources'>): DeletionRequestResult {
+  if (!isObject(input)) return invalid('The body must be a JSON object: send { "userIds": […] }.')
+  const unknown = Object.keys(input).find(key => !fields.includes(key))
+  if (unknown !== undefined)
+    return invalid(`${JSON.stringify(unknown.slice(0, 60))} is not known: send ${fields.join(', ')}.`)
+  const { userIds, sources, suppress = false } = input
+  const users = listOf(userIds, exactId)
+  if (users === undefined)
+    return invalid("'userIds' must be a list of at least one user id, each a text or a whole number up to 2^53.")
+  const [long] = users.flatMap(userId => tooLongUserId(userId) ?? [])
+  if (long !== undefined) return invalid(`'userIds': a user id ${long}.`)
+  if (users.length > mostUsers)
+    return invalid(`'userIds' has ${users.length} ids, at most ${mostUsers} are taken: send several requests.`)
+  if (typeof suppress !== 'boolean') return invalid("'suppress' must be true or false.")
+  const only = sources === undefined || sources === null ? undefined : listOf(sources, textId)
+  if (sources !== undefined && sources !== null && only === undefined)
+    return invalid("'sources' must be a list of at least one source id; leave it out for all of them.")
+  const stranger = only?.find(id => !routing.sources.has(id))
+  if (stranger !== undefined)
+    return {
+      kind: 'refused',
+      code: 'unknown_source',
+      message: `'sources': no source has the id ${JSON.stringify(stranger.slice(0, 60))}.`,
+    }
+  return { kind: 'request', request: { userIds: users, sources: only, suppress } }
+}
+
+const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
+/** A larger number has lost digits already, and would delete somebody else. */
+const exactId = (value: unknown): string | undefined =>
+  typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
+const textId = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** Each once; undefined: it is no list, an empty one, or something in it is no id. */
+function listOf(value: unknown, toId: (item: unknown) => string | undefined): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined
+  const ids = value.map(toId)
+  return ids.every(id => id !== undefined) ? [...new Set(ids)] : undefined
+}
+
+/** What an accepted deletion is, by the routing of that moment. */
+export function deletionOf(
+  { userIds, sources, suppress }: DeletionRequest,
+  id: string,
+  at: EpochMs,
+  routing: Routing,
+): DeletionRecord {
+  const affected = (sources ?? [...routing.sources.keys()]).map(source => ({
+    id: source,
+    destinations: (routing.bySource.get(source) ?? [])
+      .filter(({ enabled }) => enabled)
+      .map(destination => destination.id),
+  }))
+  return {
+    id,
+    createdAt: at,
+    users: userIds.length,
+    isSuppressed: suppress,
+    sources: sources === undefined ? affected.filter(({ destinations }) => destinations.length > 0) : affected,
+  }
+}
+
+/** The marks that each of its users gets. What audiences say of them is stopped whatever the sources. */
+export function marksOf({ sources, suppress }: DeletionRequest, at: EpochMs): readonly Mark[] {
+  const scopes = sources === undefined ? [undefined] : [...sources, audiencesSource]
+  return scopes.map(source => ({ source, deletedAt: at, isSuppressed: suppress }))
+}
+
+/** The delete messages: one for each user and source that has somebody to tell, the same ids whenever they are made again. */
+export function* deletesOf({ userIds }: DeletionRequest, { id, createdAt, sources }: DeletionRecord): Iterable<Event> {
+  for (const userId of userIds)
+    for (const source of sources) if (source.destinations.length > 0) yield deleteOf(userId, source, id, createdAt)
+}
+
+function deleteOf(userId: string, source: DeletionRecord['sources'][number], request: string, at: EpochMs): Event {
+  const { id: sourceId, destinations } = source
+  return ownEvent({
+    type: 'delete',
+    messageId: `delete-${hash('sha256', JSON.stringify([request, sourceId, userId])).slice(0, 40)}`,
+    userId,
+    sourceId,
+    origin: { kind: 'deletion', id: request, version: undefined, destinations },
+    at,
+  })
+}

@@ -1,0 +1,169 @@
+import type { DeadLetterReason, DropReason } from '../delivery/outcome.ts'
+import { isObject, parseField } from '../message/json.ts'
+import { type ChangeResult, changeResults } from '../message/own-event.ts'
+import { toIsoTimestamp } from '../message/timestamp.ts'
+import { type EpochMs, epochMs, type JsonText } from '../units.ts'
+
+/** A deletion that was accepted: the value of its record on the deletions topic, under its id. */
+export interface DeletionRecord {
+  readonly id: string
+  readonly createdAt: EpochMs
+  /** How many users it names. */
+  readonly users: number
+  readonly isSuppressed: boolean
+  /** The affected sources, each with its destinations that are told. */
+  readonly sources: readonly { readonly id: string; readonly destinations: readonly string[] }[]
+}
+
+/** How the delete of one user ended at one destination. A later one replaces it: a dead letter may be replayed. */
+export interface DeletionOutcome {
+  readonly request: string
+  readonly source: string
+  readonly destination: string
+  readonly userId: string
+  readonly result: ChangeResult
+  /** Why it was not delivered. */
+  readonly reason: DeadLetterReason | DropReason | undefined
+}
+
+/** `running`: something waits. `failed`: nothing does, but something was not delivered. */
+export type DeletionState = 'running' | 'finished' | 'failed'
+
+/** The answer to `GET /v1/regulations/:id`. */
+export interface DeletionStatus {
+  readonly id: string
+  readonly status: DeletionState
+  readonly createdAt: string
+  /** As much was read as may be: there may be more outcomes. */
+  readonly partial?: true
+  readonly sources: readonly {
+    readonly id: string
+    readonly destinations: readonly {
+      readonly id: string
+      readonly status: DeletionState
+      readonly delivered: number
+      readonly undelivered: number
+      readonly waiting: number
+    }[]
+  }[]
+}
+
+/** Sums up what the topic tells of one deletion. */
+export class DeletionTally {
+  /** By source, destination and user. */
+  readonly #results = new Map<string, ChangeResult>()
+  readonly #record: DeletionRecord
+  readonly #places: ReadonlySet<string>
+  /** Of what this deletion names. */
+  #delivered = 0
+
+  constructor(record: DeletionRecord) {
+    this.#record = record
+    this.#places = new Set(
+      record.sources.flatMap(({ id, destinations }) => destinations.map(each => placeOf(id, each))),
+    )
+  }
+
+  /** In the order of the topic. Those of other deletions, and of what this one does not name, change nothing. */
+  note({ request, source, destination, userId, result }: DeletionOutcome): void {
+    if (request !== this.#record.id || !this.#places.has(placeOf(source, destination))) return
+    const key = JSON.stringify([source, destination, userId])
+    this.#delivered += Number(result === 'delivered') - Number(this.#results.get(key) === 'delivered')
+    this.#results.set(key, result)
+  }
+
+  /** Whether everybody was told. */
+  isFinished(): boolean {
+    return this.#delivered >= this.#places.size * this.#record.users
+  }
+
+  status(): DeletionStatus {
+    const { id, createdAt, sources, users } = this.#record
+    const counts = new Map<string, Record<ChangeResult, number>>()
+    for (const [key, result] of this.#results) {
+      const [source, destination] = JSON.parse(key) as [string, string]
+      const count = counts.get(placeOf(source, destination)) ?? { delivered: 0, undelivered: 0 }
+      count[result]++
+      counts.set(placeOf(source, destination), count)
+    }
+    const shown = sources.map(source => ({
+      id: source.id,
+      destinations: source.destinations.map(destination => {
+        const { delivered, undelivered } = counts.get(placeOf(source.id, destination)) ?? {
+          delivered: 0,
+          undelivered: 0,
+        }
+        const waiting = Math.max(0, users - delivered - undelivered)
+        return { id: destination, status: stateOf(waiting, undelivered), delivered, undelivered, waiting }
+      }),
+    }))
+    const states = shown.flatMap(({ destinations }) => destinations.map(({ status }) => status))
+    return { id, status: worst(states), createdAt: toIsoTimestamp(createdAt), sources: shown }
+  }
+}
+
+const placeOf = (source: string, destination: string): string => `${source}/${destination}`
+
+function stateOf(waiting: number, undelivered: number): DeletionState {
+  if (waiting > 0) return 'running'
+  return undelivered > 0 ? 'failed' : 'finished'
+}
+
+const worst = (states: readonly DeletionState[]): DeletionState =>
+  (['running', 'failed'] as const).find(state => states.includes(state)) ?? 'finished'
+
+/** Key of a deletion's own record: `["<id>"]`. */
+export const deletionKey = (id: string): string => JSON.stringify([id])
+/** Key of an outcome: `["<id>","<source>","<destination>","<user>"]`. */
+export const deletionOutcomeKey = ({ request, source, destination, userId }: DeletionOutcome): string =>
+  JSON.stringify([request, source, destination, userId])
+
+export function encodeDeletion({ createdAt, users, isSuppressed, sources }: DeletionRecord): JsonText {
+  return JSON.stringify({ createdAt, users, suppressed: isSuppressed, sources }) as JsonText
+}
+
+export const encodeDeletionOutcome = ({ result, reason }: DeletionOutcome): JsonText =>
+  JSON.stringify({ result, reason }) as JsonText
+
+/** What a record of the deletions topic holds; undefined: it is none that we wrote. */
+export type DeletionEntry =
+  | { readonly kind: 'request'; readonly record: DeletionRecord }
+  | { readonly kind: 'outcome'; readonly outcome: DeletionOutcome }
+
+export function decodeDeletion(key: string, value: string): DeletionEntry | undefined {
+  const [names, fields] = [key, value].map(text => {
+    const read = parseField(text, 'record')
+    return read.kind === 'parsed' ? read.value : undefined
+  })
+  if (!Array.isArray(names) || !names.every(name => typeof name === 'string') || !isObject(fields)) return undefined
+  const [request, source, destination, userId] = names
+  if (names.length === 1 && request !== undefined) {
+    const record = recordOf(request, fields)
+    return record && { kind: 'request', record }
+  }
+  if (names.length !== 4 || request === undefined || source === undefined) return undefined
+  if (destination === undefined || userId === undefined) return undefined
+  const { result, reason } = fields
+  if (!changeResults.some(known => known === result)) return undefined
+  const outcome = { request, source, destination, userId, result, reason } as DeletionOutcome
+  return { kind: 'outcome', outcome }
+}
+
+function recordOf(id: string, fields: Readonly<Record<string, unknown>>): DeletionRecord | undefined {
+  const { createdAt, users, suppressed, sources } = fields
+  const isWhole = [createdAt, users].every(Number.isSafeInteger) && Array.isArray(sources) && sources.every(isSource)
+  if (!isWhole) return undefined
+  return {
+    id,
+    createdAt: epochMs(createdAt as number),
+    users: users as number,
+    isSuppressed: suppressed === true,
+    sources: sources as DeletionRecord['sources'],
+  }
+}
+
+const isSource = (value: unknown): boolean =>
+  isObject(value) &&
+  typeof value['id'] === 'string' &&
+  Array.isArray(value['destinations']) &&
+  value['destinations'].every(destination => typeof destination === 'string')

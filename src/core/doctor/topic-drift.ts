@@ -1,0 +1,168 @@
+import type { TopicDescription } from '../ports.ts'
+import { type TopicSpec, topicConfig } from '../topics.ts'
+import { type DurationMs, durationMs, formatDuration } from '../units.ts'
+import { type Judgement, numbered } from './finding.ts'
+
+/** How a topic differs from its spec. */
+export interface TopicDrift {
+  /** `*`: all of them. */
+  readonly topic: string
+  readonly kind:
+    | 'missing'
+    | 'partitions'
+    | 'cleanup'
+    | 'retention'
+    | 'replication'
+    | 'in_sync'
+    | 'timestamps'
+    | 'record_size'
+    | 'compaction_lag'
+  /** `error`: deliveries can be lost or go astray. `note`: works, and is worth knowing. */
+  readonly severity: 'error' | 'note'
+  /** One line: what is so, and what it means. */
+  readonly detail: string
+}
+
+/**
+ * How the topics of a cluster differ from what the services need. `window` is the retry window: what is deleted within it
+ * may not have been delivered yet.
+ */
+export function topicDrift(
+  specs: readonly TopicSpec[],
+  found: readonly TopicDescription[],
+  window: DurationMs,
+): readonly TopicDrift[] {
+  const byName = new Map(found.map(topic => [topic.name, topic]))
+  const events = specs.find(({ name, partitionsAs }) => name === partitionsAs)?.name ?? ''
+  const largestEvent = Number(byName.get(events)?.config['max.message.bytes'] ?? 0)
+  const drifts = specs.flatMap(spec => {
+    const topic = byName.get(spec.name)
+    if (topic === undefined) return [drift(spec, 'missing', 'error', 'does not exist')]
+    return [
+      ...partitionDrift(spec, topic, byName),
+      ...cleanupDrift(spec, topic),
+      ...retentionDrift(spec, topic, window),
+      ...replicationDrift(spec, topic),
+      ...configDrift(spec, topic),
+      ...recordSizeDrift(spec, topic, largestEvent),
+      ...compactionLagDrift(spec, topic),
+    ]
+  })
+  return specs.some(({ replicationFactor }) => replicationFactor === 1) ? [developmentNote, ...drifts] : drifts
+}
+
+const developmentNote: TopicDrift = {
+  topic: '*',
+  kind: 'replication',
+  severity: 'note',
+  detail: 'topics.replicationFactor is 1: for development, the loss of a broker loses deliveries',
+}
+
+const drift = (
+  { name }: TopicSpec,
+  kind: TopicDrift['kind'],
+  severity: TopicDrift['severity'],
+  detail: string,
+): TopicDrift => ({ topic: name, kind, severity, detail })
+
+function partitionDrift(
+  spec: TopicSpec,
+  topic: TopicDescription,
+  byName: ReadonlyMap<string, TopicDescription>,
+): TopicDrift[] {
+  const leader = spec.partitionsAs === undefined ? undefined : byName.get(spec.partitionsAs)
+  if (leader !== undefined && leader.name !== topic.name) {
+    if (leader.partitions === topic.partitions) return []
+    const detail = `has ${topic.partitions} partitions, but ${leader.name} has ${leader.partitions}: they must agree`
+    return [drift(spec, 'partitions', 'error', detail)]
+  }
+  if (topic.partitions === spec.partitions) return []
+  const detail = `has ${topic.partitions} partitions, topics.partitions is ${spec.partitions}`
+  const isShort = topic.partitions < spec.partitions && spec.partitionsAs !== undefined
+  return [drift(spec, 'partitions', isShort ? 'error' : 'note', detail)]
+}
+
+const policies = (cleanup: string): string =>
+  cleanup
+    .split(',')
+    .map(policy => policy.trim())
+    .sort()
+    .join(',')
+
+function cleanupDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
+  const is = config['cleanup.policy'] ?? 'delete'
+  if (policies(is) === policies(spec.cleanup)) return []
+  return [drift(spec, 'cleanup', 'error', `has cleanup.policy ${is}, needs ${spec.cleanup}`)]
+}
+
+function retentionDrift(spec: TopicSpec, { config }: TopicDescription, window: DurationMs): TopicDrift[] {
+  const text = config['retention.ms']
+  // -1: for ever.
+  if (spec.retention === undefined || text === undefined || Number(text) < 0) return []
+  const is = durationMs(Number(text))
+  if (is >= spec.retention) return []
+  if (is >= window)
+    return [
+      drift(
+        spec,
+        'retention',
+        'note',
+        `keeps records for ${formatDuration(is)}, not ${formatDuration(spec.retention)}`,
+      ),
+    ]
+  const detail = `keeps records for ${formatDuration(is)}, shorter than the retry window of ${formatDuration(window)}`
+  return [drift(spec, 'retention', 'error', detail)]
+}
+
+/** Fewer than 3 are for development, which a replication factor of 1 in the settings stands for. */
+function replicationDrift(spec: TopicSpec, { replicationFactor }: TopicDescription): TopicDrift[] {
+  if (spec.replicationFactor === 1 || replicationFactor >= 3) return []
+  return [drift(spec, 'replication', 'error', `has replication factor ${replicationFactor}, needs 3`)]
+}
+
+function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescription): TopicDrift[] {
+  const drifts: TopicDrift[] = []
+  const wanted = topicConfig(spec)
+  const inSync = config['min.insync.replicas']
+  if (replicationFactor >= 3 && inSync !== undefined && Number(inSync) < 2)
+    drifts.push(drift(spec, 'in_sync', 'note', 'has min.insync.replicas 1: one replica alone may acknowledge a record'))
+  const timestamps = config['message.timestamp.type']
+  if (timestamps !== undefined && timestamps !== wanted['message.timestamp.type'])
+    drifts.push(drift(spec, 'timestamps', 'note', `has message.timestamp.type ${timestamps}: producers' clocks count`))
+  return drifts
+}
+
+/** Our headers on a copy, with room to spare. */
+const copyOverheadBytes = 64 * 1024
+
+/** A copy that does not fit into a retry topic becomes a dead letter, and one that does not fit there loses its end. */
+function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestEvent: number): TopicDrift[] {
+  const is = config['max.message.bytes']
+  if (spec.maxRecordBytes === undefined || is === undefined) return []
+  const needed = Math.max(spec.maxRecordBytes, largestEvent + copyOverheadBytes)
+  if (Number(is) >= needed) return []
+  const detail = `has max.message.bytes ${is}, needs ${needed}: copies are longer than their records`
+  return [drift(spec, 'record_size', 'note', detail)]
+}
+
+function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
+  const is = config['min.compaction.lag.ms']
+  if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
+  const detail = `has min.compaction.lag.ms ${is}, needs ${spec.compactionLag}: a late record may remove a newer one before that is noticed`
+  return [drift(spec, 'compaction_lag', 'note', detail)]
+}
+
+/** One line for each difference; or one that says that there is none. */
+export function judgeTopics(drift: readonly TopicDrift[], count: number): readonly Judgement[] {
+  const told = drift.map(
+    ({ topic, kind, severity, detail }): Judgement => ({
+      level: severity === 'error' ? 'fail' : 'warn',
+      // One line about all of them names none.
+      ...(topic !== '*' && { which: topic }),
+      detail,
+      ...(kind === 'missing' && { remedy: 'create it with: hookline topics apply' }),
+    }),
+  )
+  const isFit = !drift.some(({ severity }) => severity === 'error')
+  return isFit ? [{ level: 'ok', detail: `${numbered(count, 'topic')} fit for use` }, ...told] : told
+}

@@ -1,0 +1,195 @@
+import ipaddr from 'ipaddr.js'
+import type { Objection } from '../units.ts'
+
+/** One block of `network.allow`, parsed once. A v4 block inside v6 (`::ffff:10.0.0.0/104`) is kept as the v4 block. */
+export interface Cidr {
+  readonly family: 4 | 6
+  readonly bytes: readonly number[]
+  readonly length: number
+}
+
+export type AddressVerdict =
+  | { readonly kind: 'allowed' }
+  /** `range` says why, for the log. `allowable`: an entry in `network.allow` would let it through. */
+  | { readonly kind: 'forbidden'; readonly range: string; readonly allowable: boolean }
+
+type Bytes = readonly number[]
+type Named = readonly [block: Cidr, range: string]
+
+const allowed: AddressVerdict = { kind: 'allowed' }
+const forbidden = (range: string, allowable: boolean): AddressVerdict => ({ kind: 'forbidden', range, allowable })
+
+/** Only the canonical textual forms: no octal, hex or short v4, no zone id. */
+function parseAddress(text: string): Bytes | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).toByteArray()
+  if (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text))
+    return ipaddr.IPv6.parse(text).toByteArray()
+  return undefined
+}
+
+function within(bytes: Bytes, { bytes: block, length }: Cidr): boolean {
+  if (bytes.length !== block.length) return false
+  const whole = length >> 3
+  for (let index = 0; index < whole; index += 1) if (bytes[index] !== block[index]) return false
+  const rest = length & 7
+  return rest === 0 || ((bytes[whole]! ^ block[whole]!) & (0xff << (8 - rest)) & 0xff) === 0
+}
+
+/** `10.0.0.0/8`, `fd00::/8`, or one address; undefined for anything else, also when bits are set after the prefix. */
+export function parseCidr(text: string): Cidr | undefined {
+  const [address = '', digits, ...surplus] = text.split('/')
+  const bytes = parseAddress(address)
+  if (bytes === undefined || surplus.length > 0 || (digits !== undefined && !/^(0|[1-9]\d{0,2})$/.test(digits))) return
+  const length = digits === undefined ? bytes.length * 8 : Number(digits)
+  if (length > bytes.length * 8) return
+  const cidr: Cidr = { family: bytes.length === 4 ? 4 : 6, bytes, length }
+  if (bytes.some((byte, index) => (byte & (0xff >> Math.min(8, Math.max(0, length - index * 8)))) !== 0)) return
+  return length >= 96 && within(bytes, mapped) ? { family: 4, bytes: bytes.slice(12), length: length - 96 } : cidr
+}
+
+/** `network.allow`, prepared once. Throws a RangeError that names the first entry that is not a CIDR block. */
+export function parseAllow(list: readonly string[]): readonly Cidr[] {
+  return list.map((text, index) => {
+    const cidr = parseCidr(text)
+    if (cidr === undefined) throw new RangeError(`network.allow[${index}]: ${JSON.stringify(text)} is no CIDR block`)
+    return cidr
+  })
+}
+
+function block(text: string): Cidr {
+  const [address = '', length] = text.split('/')
+  const bytes = parseAddress(address) as Bytes
+  return { family: bytes.length === 4 ? 4 : 6, bytes, length: Number(length ?? bytes.length * 8) }
+}
+const table = (rows: Readonly<Record<string, string>>): readonly Named[] =>
+  Object.entries(rows).map(([text, name]) => [block(text), `${name}, ${text}`])
+
+const mapped = block('::ffff:0:0/96')
+
+/** They hand out credentials of the machine or pod: no entry in `network.allow` opens them. */
+const metadata = table({
+  '169.254.169.254': 'metadata of AWS, Azure, Google Cloud, Oracle, DigitalOcean and others',
+  '169.254.170.2': 'task credentials of AWS ECS',
+  '169.254.170.23': 'pod credentials of AWS EKS',
+  '169.254.42.42': 'metadata of Scaleway',
+  '169.254.0.23': 'metadata of Tencent Cloud',
+  '100.100.100.200': 'metadata of Alibaba Cloud',
+  '168.63.129.16': 'WireServer of Azure',
+  '192.0.0.192': 'metadata of Oracle Cloud Classic',
+  'fd00:ec2::254': 'metadata of AWS',
+  'fd00:ec2::23': 'pod credentials of AWS EKS',
+  'fd20:ce::254': 'metadata of Google Cloud',
+  'fd00:42::42': 'metadata of Scaleway',
+  'fd00:c1::a9fe:a9fe': 'metadata of Oracle Cloud',
+  'fd00:a9fe:a9fe::1': 'metadata of Akamai',
+  'fd00:100::100:200': 'metadata of Alibaba Cloud',
+  'fe80::a9fe:a9fe': 'metadata of OpenStack',
+})
+
+/** Not globally reachable, by the IANA special-purpose address registries. The first block that matches gives the name. */
+const special = table({
+  '0.0.0.0/8': 'this network',
+  '10.0.0.0/8': 'private',
+  '100.64.0.0/10': 'carrier-grade NAT',
+  '127.0.0.0/8': 'loopback',
+  '169.254.0.0/16': 'link-local',
+  '172.16.0.0/12': 'private',
+  '192.0.0.0/24': 'protocol assignments',
+  '192.0.2.0/24': 'documentation',
+  '192.88.99.0/24': '6to4 relays',
+  '192.168.0.0/16': 'private',
+  '198.18.0.0/15': 'benchmarks',
+  '198.51.100.0/24': 'documentation',
+  '203.0.113.0/24': 'documentation',
+  '224.0.0.0/4': 'multicast',
+  '255.255.255.255/32': 'broadcast',
+  '240.0.0.0/4': 'reserved',
+  '::/128': 'unspecified',
+  '::1/128': 'loopback',
+  '64:ff9b:1::/48': 'local-use NAT64',
+  '100::/64': 'discard-only',
+  '2001:2::/48': 'benchmarks',
+  '2001::/23': 'protocol assignments',
+  '2001:db8::/32': 'documentation',
+  '3fff::/20': 'documentation',
+  'fc00::/7': 'unique local',
+  'fe80::/10': 'link-local',
+  'fec0::/10': 'site-local',
+  'ff00::/8': 'multicast',
+})
+const globalUnicast = block('2000::/3')
+/** Forbidden as such, but may be allowed; then it must not lead to a metadata service either. */
+const localNat64 = block('64:ff9b:1::/48')
+/** The v4 address after a prefix of 48, 56, 64 or 96 bits; octet 8 is not part of it (RFC 6052 2.2). */
+function translated(bytes: Bytes): readonly Bytes[] {
+  const packed = bytes.toSpliced(8, 1)
+  return [6, 7, 8, 11].map(first => packed.slice(first, first + 4))
+}
+const singles = table({ '::': '', '::1': '' })
+
+/** v6 blocks whose addresses stand for a v4 one, and where in the 16 bytes that is. */
+const carriers: readonly (readonly [Cidr, (bytes: Bytes) => readonly Bytes[]])[] = [
+  [mapped, bytes => [bytes.slice(12)]],
+  [block('::ffff:0:0:0/96'), bytes => [bytes.slice(12)]], // translated (RFC 2765)
+  [block('::/96'), bytes => [bytes.slice(12)]], // compatible
+  [block('64:ff9b::/96'), bytes => [bytes.slice(12)]], // NAT64
+  [block('2002::/16'), bytes => [bytes.slice(2, 6)]], // 6to4
+  // Teredo: the server, and the client with its bits inverted.
+  [block('2001::/32'), bytes => [bytes.slice(4, 8), bytes.slice(12).map(byte => byte ^ 0xff)]],
+]
+
+function carried(bytes: Bytes): readonly Bytes[] {
+  if (bytes.length === 4 || singles.some(([single]) => within(bytes, single))) return []
+  return carriers.find(([prefix]) => within(bytes, prefix))?.[1](bytes) ?? []
+}
+
+function judge(bytes: Bytes, allow: readonly Cidr[]): AddressVerdict {
+  const inner = carried(bytes)
+  if (inner.length > 0) {
+    return inner.map(v4 => judge(v4, allow)).find(verdict => verdict.kind === 'forbidden') ?? allowed
+  }
+  const meant = within(bytes, localNat64) ? translated(bytes) : [bytes]
+  const secret = metadata.find(([address]) => meant.some(each => within(each, address)))
+  if (secret !== undefined) return forbidden(secret[1], false)
+  if (allow.some(cidr => within(bytes, cidr))) return allowed
+  const range = special.find(([cidr]) => within(bytes, cidr))
+  if (range !== undefined) return forbidden(range[1], true)
+  return bytes.length === 4 || within(bytes, globalUnicast) ? allowed : forbidden('not global unicast', true)
+}
+
+/**
+ * May this address be dialled? A v4 address carried inside a v6 one is judged as that v4. What is no plain address
+ * (a zone id, a name, `127.1`) is forbidden.
+ */
+export function classifyAddress(ip: string, allow: readonly Cidr[]): AddressVerdict {
+  const bytes = parseAddress(ip)
+  return bytes === undefined ? forbidden('not a plain IP address', false) : judge(bytes, allow)
+}
+
+type Forbidden = AddressVerdict & { readonly kind: 'forbidden' }
+
+/** For operators: the address and why it is refused, and which setting opens it, if any does. */
+export function objectionTo(ip: string, { range, allowable }: Forbidden): Objection {
+  const hint = allowable ? 'add it to network.allow if it is meant' : 'network.allow cannot open it'
+  return { message: `address ${ip} is refused (${range})`, hint }
+}
+
+/** The same in one line. */
+export function explainForbidden(ip: string, verdict: Forbidden): string {
+  const { message, hint } = objectionTo(ip, verdict)
+  return `${message}: ${hint}`
+}
+
+/** The host of a URL when it is an IP literal, without brackets. `new URL` has made octal, hex and short v4 forms plain. */
+export function literalAddress(url: URL): string | undefined {
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
+  return parseAddress(host) === undefined ? undefined : host
+}
+
+const usualPorts: readonly number[] = [80, 443]
+const firstUnprivileged = 1024
+
+/** `ports` is `network.ports`; undefined: 80, 443 and any from 1024 (8080 and 8443 among them). */
+export function portAllowed(port: number, ports: readonly number[] | undefined): boolean {
+  return ports === undefined ? usualPorts.includes(port) || port >= firstUnprivileged : ports.includes(port)
+}

@@ -1,0 +1,54 @@
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../units.ts'
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const month = `(?<month>${months.join('|')})`
+const time = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})'
+const shortDay = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
+const longDay = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day'
+
+/** The three forms of RFC 9110 5.6.7, which a recipient must all accept: IMF-fixdate, RFC 850, asctime. */
+const forms = [
+  `${shortDay}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT`,
+  `${longDay}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT`,
+  `${shortDay} ${month} (?<day>[ \\d]\\d) ${time} (?<year>\\d{4})`,
+].map(form => new RegExp(`^${form}$`))
+
+/** An HTTP-date as a point in time; undefined for anything else. `now` tells the century of a two-digit year. */
+export function parseHttpDate(text: string, now: EpochMs): EpochMs | undefined {
+  const fields = forms.map(form => form.exec(text)?.groups).find(groups => groups !== undefined)
+  if (fields === undefined) return undefined
+  const { month: name = '', year: digits = '' } = fields
+  const [day, hour, minute, second] = ['day', 'hour', 'minute', 'second'].map(field => Number(fields[field])) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  // Second 60 is a leap second, part of the grammar.
+  if (hour > 23 || minute > 59 || second > 60) return undefined
+  const year = digits.length === 2 ? nearestYear(Number(digits), new Date(now).getUTCFullYear()) : Number(digits)
+  const midnight = new Date(0)
+  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  midnight.setUTCFullYear(year, months.indexOf(name), day)
+  if (midnight.getUTCDate() !== day) return undefined
+  return epochMs(midnight.getTime() + ((hour * 60 + minute) * 60 + second) * 1_000)
+}
+
+/** More than 50 years ahead means the past (RFC 9110 5.6.7). */
+function nearestYear(lastTwoDigits: number, thisYear: number): number {
+  const year = thisYear - (thisYear % 100) + lastTwoDigits
+  if (year > thisYear + 50) return year - 100
+  return year < thisYear - 49 ? year + 100 : year
+}
+
+/** As caches bound it (RFC 9111 1.2.2); far beyond any window. */
+const longestRetryAfterSeconds = 2 ** 31
+
+/** How long a Retry-After asks to wait: seconds or an HTTP-date; 0 when negative or past, undefined when it is neither. */
+export function parseRetryAfter(value: string | undefined, now: EpochMs): DurationMs | undefined {
+  const text = value?.trim()
+  if (text === undefined) return undefined
+  if (/^-?\d+$/.test(text)) return durationMs(Math.min(Math.max(Number(text), 0), longestRetryAfterSeconds) * 1_000)
+  const date = parseHttpDate(text, now)
+  return date === undefined ? undefined : durationMs(Math.max(date - now, 0))
+}

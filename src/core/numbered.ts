@@ -1,2 +1,0 @@
-/** `1 topic`, `2 topics` */
-export const numbered = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

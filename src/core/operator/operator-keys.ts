@@ -1,0 +1,22 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { OperatorKey } from '../settings/settings.ts'
+
+export type NamedKey = Pick<OperatorKey, 'name' | 'role'>
+
+/** Finds whose key was sent; undefined: nobody's. Swapped whole when the configuration is reloaded. */
+export type FindOperatorKey = (given: string) => NamedKey | undefined
+
+const digestOf = (text: string): Buffer => Buffer.from(hash('sha256', text), 'hex')
+
+/** Compares the digests of all keys: neither the length of a key nor how much of it is right shows in the time it takes. */
+export function createFindOperatorKey(keys: readonly OperatorKey[]): FindOperatorKey {
+  const known = keys.flatMap(({ name, role, secrets }) =>
+    secrets.map(secret => ({ key: { name, role }, digest: digestOf(secret.reveal()) })),
+  )
+  return given => {
+    const digest = digestOf(given)
+    let found: NamedKey | undefined
+    for (const each of known) if (timingSafeEqual(each.digest, digest)) found = each.key
+    return found
+  }
+}

@@ -1,0 +1,86 @@
+import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../network/address.ts'
+import { parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
+import type { Objection } from '../units.ts'
+import { type Rule, repeated, type WellFormed } from './check.ts'
+import { refuseHeader, refuseHeaders } from './check-headers.ts'
+import { type FileContents, secretFrom } from './files.ts'
+import type { Path, SettingsProblem } from './problem.ts'
+
+interface Target {
+  readonly path: Path
+  readonly url: URL
+}
+
+/** Every URL that has the right form, by destination. */
+const targetsOf = (config: WellFormed, files: FileContents): readonly (readonly Target[])[] =>
+  (config.destinations ?? []).map((destination, index) =>
+    (destination?.webhooks ?? []).flatMap((webhook, position): readonly Target[] => {
+      const text = webhook?.url ?? secretFrom(webhook?.urlFile, files)
+      const url = text === undefined || refuseUrl(text) !== undefined ? undefined : parseUrl(text)
+      const key = webhook?.url === undefined ? 'urlFile' : 'url'
+      return url === undefined ? [] : [{ path: ['destinations', index, 'webhooks', position, key], url }]
+    }),
+  )
+
+/** One endpoint called twice would get everything twice. */
+export const uniqueUrls: Rule = (config, files) =>
+  targetsOf(config, files).flatMap(targets =>
+    repeated(
+      targets.map(({ path, url }) => ({ path, name: urlIdentity(url) })),
+      'is also the URL of another webhook of this destination',
+    ),
+  )
+
+/** What a call would refuse later is refused now: literal addresses and ports. Names are judged when they are dialled. */
+export const allowedTargets: Rule = (config, files) => {
+  const { allow = [], ports } = config.network ?? {}
+  const blocks = allow.flatMap(text => (text === undefined ? [] : (parseCidr(text) ?? [])))
+  const open = ports?.filter(port => port !== undefined)
+  return targetsOf(config, files)
+    .flat()
+    .flatMap(({ path, url }): readonly SettingsProblem[] => {
+      const address = literalAddress(url)
+      const verdict = address === undefined ? undefined : classifyAddress(address, blocks)
+      const forbidden = address !== undefined && verdict?.kind === 'forbidden' ? [objectionTo(address, verdict)] : []
+      const port = portOf(url)
+      const message = `port ${port} is not allowed by network.ports`
+      const hint = `allowed: ${open?.join(', ') ?? '80, 443 and any from 1024'}`
+      const closed = portAllowed(port, open) ? [] : [{ message, hint }]
+      return [...forbidden, ...closed].map(refusal => ({ path, ...refusal }))
+    })
+}
+
+export const allowedHeaders: Rule = (config, files) =>
+  (config.destinations ?? []).flatMap((destination, index) =>
+    (destination?.webhooks ?? []).flatMap((webhook, position) =>
+      headerProblems(
+        ['destinations', index, 'webhooks', position, 'headers'],
+        Object.entries(webhook?.headers ?? {}).flatMap(([name, value]) => {
+          // What cannot be read is told by `readableFiles`.
+          const text = typeof value === 'object' ? secretFrom(value.file, files) : value
+          return text === undefined ? [] : [[name, text] as const]
+        }),
+        webhook?.traceHeaders,
+      ),
+    ),
+  )
+
+function headerProblems(
+  path: Path,
+  given: readonly (readonly [name: string, value: string])[],
+  tellsTrace = false,
+): readonly SettingsProblem[] {
+  const single = given.flatMap(([name, value]): readonly SettingsProblem[] => {
+    const refusal = refuseHeader(name, value) ?? (tellsTrace ? refuseBesideTrace(name) : undefined)
+    return refusal === undefined ? [] : [{ path: [...path, name], at: 'key', ...refusal }]
+  })
+  const together = single.length > 0 ? undefined : refuseHeaders(Object.fromEntries(given))
+  return together === undefined ? single : [{ path, ...together }]
+}
+
+/** The configuration's own would stand beside ours. */
+function refuseBesideTrace(name: string): Objection | undefined {
+  return /^trace(parent|state)$/i.test(name)
+    ? { message: `header ${JSON.stringify(name)} is set by traceHeaders`, hint: 'leave one of them out' }
+    : undefined
+}

@@ -1,0 +1,26 @@
+import type { FileContents } from './files.ts'
+import type { Path, SettingsProblem } from './problem.ts'
+import type { ConfigurationInput } from './schema.ts'
+import type { Pruned } from './shape.ts'
+
+export type WellFormed = Pruned<ConfigurationInput>
+
+/** Judges what a schema of single values cannot; sees only what has the right form, so that no problem is told twice. */
+export type Rule = (config: WellFormed, files: FileContents) => readonly SettingsProblem[]
+
+interface Named {
+  readonly path: Path
+  readonly name: string | undefined
+}
+
+/** One problem for each name that stood before. */
+export function repeated(entries: readonly Named[], message: string): readonly SettingsProblem[] {
+  const seen = new Map<string, Path>()
+  return entries.flatMap(({ path, name }) => {
+    if (name === undefined) return []
+    const first = seen.get(name)
+    if (first !== undefined) return [{ path, message, first }]
+    seen.set(name, path)
+    return []
+  })
+}

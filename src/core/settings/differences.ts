@@ -1,0 +1,50 @@
+import { Secret } from '../units.ts'
+import type { Settings } from './settings.ts'
+
+export type SettingsKey = keyof Settings
+
+/** What takes effect without a restart. */
+export const liveKeys = [
+  'sources',
+  'destinations',
+  'network',
+  'payload',
+  'audiences',
+  'log',
+  'canary',
+  'operator',
+] as const satisfies SettingsKey[]
+
+export interface SettingsChange {
+  readonly live: readonly SettingsKey[]
+  readonly needRestart: readonly SettingsKey[]
+}
+
+/** What follows from the destinations, and is no key of its own. */
+const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded']
+
+const isLive = (key: SettingsKey): boolean => swapped.includes(key)
+
+/** Which top-level keys differ, and whether that takes effect at once. */
+export function changeBetween(before: Settings, after: Settings): SettingsChange {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)] as SettingsKey[])
+  const changed = [...keys].filter(key => !same(before[key], after[key]))
+  return { live: changed.filter(isLive), needRestart: changed.filter(key => !isLive(key)) }
+}
+
+/** `before` with what is live of `after`. */
+export function withLiveOf(before: Settings, after: Settings): Settings {
+  return { ...before, ...Object.fromEntries(swapped.map(key => [key, after[key]])) }
+}
+
+/** Equal in depth; secrets by their value. */
+function same(a: unknown, b: unknown): boolean {
+  if (a instanceof Secret && b instanceof Secret) return a.reveal() === b.reveal()
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b)
+  const keys = Object.keys(a)
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    keys.length === Object.keys(b).length &&
+    keys.every(key => Object.hasOwn(b, key) && same(a[key as keyof typeof a], b[key as keyof typeof b]))
+  )
+}

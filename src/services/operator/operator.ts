@@ -1,0 +1,150 @@
+import type { AudienceDirectory } from '../../core/audience/directory.ts'
+import type { AudienceInput } from '../../core/audience/input.ts'
+import { newSyncId } from '../../core/audience/sync.ts'
+import { deletionOf, newDeletionId, parseDeletionRequest } from '../../core/deletion/deletion-request.ts'
+import { DeletionTally } from '../../core/deletion/deletion-status.ts'
+import type { Routing } from '../../core/delivery/route.ts'
+import { type Refusal, refusal } from '../../core/message/refusal.ts'
+import {
+  type DeletionAnswer,
+  type OperatorApi,
+  type SyncAnswer,
+  type SyncRequest,
+  UploadCutShort,
+} from '../../core/operator/operator-api.ts'
+import type { Clock, EventCodec, Logger, LogPositions, LogProducer, TopicReader, ValueCodec } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { traceHeaders } from '../../core/trace/context.ts'
+import type { TraceContext } from '../../core/trace/tracer.ts'
+import { assertNever, type EpochMs } from '../../core/units.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
+import { createFindDeletion, mostRead } from './find-deletion.ts'
+import { writeDeletion } from './write-deletion.ts'
+import { type SyncReport, writeSync } from './write-sync.ts'
+
+export interface OperatorDeps {
+  readonly producer: LogProducer
+  readonly reader: TopicReader
+  readonly positions: Pick<LogPositions, 'ends'>
+  readonly marks: Pick<SuppressionList, 'update'>
+  readonly codec: Pick<EventCodec, 'encode'>
+  readonly inputCodec: Pick<ValueCodec<AudienceInput>, 'encode'>
+  readonly topics: TopicNames
+  readonly routing: () => Routing
+  readonly audiences: () => AudienceDirectory
+  readonly clock: Clock
+  /** Asks a broker. */
+  readonly brokersNow: () => Promise<EpochMs>
+  readonly logger: Logger
+}
+
+/** What operators ask of a running collector. */
+export interface OperatorService extends OperatorApi {
+  /** Ends uploads: they may take longer than a process has left. */
+  stop(): void
+}
+
+export function createOperatorService(deps: OperatorDeps): OperatorService {
+  const { producer, reader, marks, topics, routing, audiences, clock, logger } = deps
+  const { encode: encodeInput } = deps.inputCodec
+  const find = createFindDeletion({ reader, topic: topics.deletions, clock })
+  const stopping = new AbortController()
+
+  /** All that can go wrong here is Kafka's, and may be better later. */
+  async function asked<T>(what: string, work: () => Promise<T>): Promise<T | Refusal> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof UploadCutShort) throw error
+      logger.error({ error: error instanceof Error ? error.message : String(error) }, `${what} failed`)
+      return kafkaUnavailable
+    }
+  }
+
+  async function deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer> {
+    const parsed = parseDeletionRequest(input, routing())
+    if (parsed.kind === 'refused') return refusal(parsed.code, parsed.message)
+    const { request } = parsed
+    const now = await deps.brokersNow()
+    const record = deletionOf(request, newDeletionId(now, clock.id()), now, routing())
+    const encodings = { encodeEvent: deps.codec.encode, encodeInput }
+    return asked('deletion', async () => {
+      await writeDeletion({ producer, topics, marks, ...encodings, headers: traceHeaders(trace) }, request, record)
+      const { id, status } = new DeletionTally(record).status()
+      const sources = record.sources.map(source => source.id)
+      logger.info({ id, users: record.users, suppress: request.suppress, sources }, 'deletion accepted')
+      return { kind: 'accepted', id, status, users: record.users }
+    })
+  }
+
+  function refuseAudience(name: string): Refusal | undefined {
+    return audiences().has(name)
+      ? undefined
+      : refusal('unknown_audience', 'No audience in the configuration has this name: see audiences.list.')
+  }
+
+  async function sync({ audience: name, mode, allowEmpty, lines, trace }: SyncRequest): Promise<SyncAnswer> {
+    const audience = audiences().get(name)
+    if (audience === undefined) return refuseAudience(name) as Refusal
+    const partitions = async (): Promise<number> => (await deps.positions.ends(topics.audienceInput)).length
+    const headers = traceHeaders(trace)
+    const writing = { producer, topic: topics.audienceInput, partitions, encodeInput, headers }
+    try {
+      return await asked('audience sync', async () => {
+        const syncId = newSyncId(await deps.brokersNow(), clock.id())
+        const { signal } = stopping
+        const report = await writeSync(writing, lines, { audience, mode, syncId, allowEmpty, signal })
+        const { received, end } = report
+        logger.info({ audience: name, mode, syncId, received, end: end.kind }, 'audience sync')
+        return answerTo(report)
+      })
+    } catch (error) {
+      if (!(error instanceof UploadCutShort)) throw error
+      logger.warn({ audience: name, mode, why: error.message }, 'audience sync cut short; nobody is taken out')
+      return { kind: 'cut_short' }
+    }
+  }
+
+  return {
+    deleteUsers,
+    findDeletion: id =>
+      asked('looking a deletion up', async () => {
+        const known = await find(id)
+        if (known.kind === 'found') return { kind: 'found', status: known.status }
+        return known.kind === 'none' ? noDeletion : notReached
+      }),
+    refuseAudience,
+    sync,
+    stop: () => stopping.abort(),
+  }
+}
+
+function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
+  switch (end.kind) {
+    case 'ended':
+      return { kind: 'synced', syncId, received }
+    case 'refused':
+      return refusal(
+        'invalid_body',
+        `L${end.message.slice(1)}. Nobody is taken out: mend it and send the whole list again.`,
+      )
+    case 'empty':
+      return refusal(
+        'invalid_body',
+        'The list names nobody, which would take everybody out: send allowEmpty=true if that is meant.',
+      )
+    case 'interrupted':
+      return refusal('unavailable', 'This process is ending: send the whole list again.', { retryAfter: 1 })
+    default:
+      return assertNever(end)
+  }
+}
+
+const kafkaUnavailable = refusal('unavailable', 'Kafka cannot be used at present: send all of it again.', {
+  retryAfter: 5,
+})
+const notReached = refusal(
+  'not_found',
+  `Of the deletions topic ${mostRead.records} records or ${mostRead.time / 1_000} s were read, and none has this id.`,
+)
+const noDeletion = refusal('not_found', 'There is no deletion with this id.')

@@ -1,0 +1,66 @@
+import type { AudienceInput } from '../../core/audience/input.ts'
+import type { DeadLetter } from '../../core/delivery/dead-letter.ts'
+import { originalOf } from '../../core/delivery/dead-letter-record.ts'
+import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
+import { type ReplayContext, type ReplayRefusal, replayTargetOf } from '../../core/delivery/replay-target.ts'
+import type { Event } from '../../core/message/event.ts'
+import type { Clock, EventCodec, LogRecord, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
+import { decodeLearning } from '../decode-learning.ts'
+
+export interface ReplayTargetDeps {
+  readonly clock: Clock
+  readonly circumstances: ReplayContext
+  /** Called at the first delivery; `inputs` at the first change of an audience. */
+  readonly events: () => Promise<EventCodec>
+  readonly inputs: () => Promise<ValueCodec<AudienceInput>>
+}
+
+/** Where a dead letter goes and as what, or why it stays. */
+export type Way = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
+
+/**
+ * Finds the way back of each dead letter. The event of a delivery is decoded, because only the event names its source. An event that never
+ * became a delivery is replayed as it is. Rejects while the registry is needed and cannot be reached.
+ */
+export function createReplayTargets(
+  deps: ReplayTargetDeps,
+): (record: LogRecord, deadLetter: DeadLetter) => Promise<Way> {
+  const { clock, circumstances } = deps
+  const events = once(deps.events)
+  const inputs = once(deps.inputs)
+
+  async function eventIn(record: LogRecord): Promise<Event | undefined> {
+    const { value } = originalOf(record)
+    if (value === null || parseDeliveryState(record.headers) === undefined) return undefined
+    const codec = await events()
+    const decoded = await decodeLearning(codec, () => codec.decode(value, record.timestamp))
+    return decoded.kind === 'event' ? decoded.event : undefined
+  }
+
+  return async (record, deadLetter) => {
+    const event = await eventIn(record)
+    const way = replayTargetOf(record, deadLetter, circumstances, clock.now(), event)
+    switch (way.kind) {
+      case 'refused':
+        return { refusal: way.reason }
+      case 'resend': {
+        const { input } = way
+        const value = (await inputs()).encode(input)
+        return {
+          topic: circumstances.topics.audienceInput,
+          copy: { key: Buffer.from(input.userId), value, headers: {} },
+        }
+      }
+      default:
+        return way
+    }
+  }
+}
+
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined
+  return () => {
+    opened ??= open()
+    return opened
+  }
+}

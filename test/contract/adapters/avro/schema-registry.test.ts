@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import {
+  audienceInputSchema,
+  createAudienceInputCodec,
+  createMembershipCodec,
+  membershipSchema,
+} from '../../../../src/adapters/avro/audience-codecs.ts'
+import { createEventCodec, eventSchema } from '../../../../src/adapters/avro/avro.ts'
+import { subjectOf } from '../../../../src/adapters/avro/confluent-codec.ts'
+import { createRegistry } from '../../../../src/adapters/avro/schema-registry.ts'
+import { systemClock } from '../../../../src/adapters/clock/clock.ts'
+import { toInputRecord } from '../../../../src/core/audience/input.ts'
+import type { ValueCodec } from '../../../../src/core/ports.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import { audienceInput, membershipRecord, withField, writtenAs } from '../../../support/audience/records.ts'
+import { schemaWith, trackEvent, written } from '../../../support/kafka/memory-registry.ts'
+
+const url = process.env['SCHEMA_REGISTRY_URL'] as string
+const registry = createRegistry({ url, auth: undefined })
+const recordTime = epochMs(1_765_000_000_000)
+let eventsTopic = ''
+let subject = ''
+
+beforeEach(() => {
+  eventsTopic = `contract-${randomUUID()}.events`
+  subject = subjectOf(eventsTopic)
+})
+
+const record = (...names: string[]) =>
+  JSON.stringify({
+    type: 'record',
+    name: `R${subject.replaceAll(/\W/g, '')}`,
+    fields: names.map(name => ({ name, type: 'string' })),
+  })
+
+describe('a schema registry', () => {
+  it('knows nothing of a new subject', async () => {
+    expect(await registry.lookUp(subject, eventSchema)).toBeUndefined()
+    expect(await registry.compatibility(subject)).toBeUndefined()
+    expect(await registry.mayFollow(subject, eventSchema)).toBeUndefined()
+  })
+
+  it('takes the level before the first version, and then a version once', async () => {
+    await registry.requireBackwardTransitive(subject)
+    expect(await registry.compatibility(subject)).toBe('BACKWARD_TRANSITIVE')
+    const first = await registry.register(subject, eventSchema)
+    expect(first).toEqual({ id: expect.any(Number), version: 1 })
+    expect(await registry.register(subject, eventSchema)).toEqual(first)
+    expect(await registry.lookUp(subject, eventSchema)).toEqual(first)
+  })
+
+  it('refuses what cannot read the versions before it, and says so beforehand', async () => {
+    await registry.requireBackwardTransitive(subject)
+    await registry.register(subject, record('a'))
+    expect(await registry.mayFollow(subject, record('a', 'b'))).toMatchObject({ may: false })
+    expect(await registry.register(subject, record('a', 'b'))).toEqual({ refused: expect.stringMatching(/./) })
+    expect(await registry.lookUp(subject, record('a', 'b'))).toBeUndefined()
+    expect(await registry.mayFollow(subject, record())).toMatchObject({ may: true })
+  })
+
+  it('refuses what is no schema', async () => {
+    expect(await registry.register(subject, '{"type":"no such type"}')).toEqual({ refused: expect.stringMatching(/./) })
+  })
+
+  it('tells an id that it does not know', async () => {
+    expect(await registry.find(2_000_000_000)).toEqual({ kind: 'unknown' })
+  })
+})
+
+describe('the event codec on it', () => {
+  async function codecOf() {
+    await registry.requireBackwardTransitive(subject)
+    await registry.register(subject, eventSchema)
+    return createEventCodec({ registry, eventsTopic, clock: systemClock })
+  }
+  async function registered(schema: object, under = subject): Promise<number> {
+    const result = await registry.register(under, JSON.stringify(schema))
+    if ('refused' in result) throw new Error(result.refused)
+    return result.id
+  }
+
+  it('reads in another process what was written in this one', async () => {
+    const value = (await codecOf()).encode(trackEvent)
+    const other = await createEventCodec({ registry, eventsTopic, clock: systemClock })
+    expect(other.decode(value, recordTime)).toStrictEqual({ kind: 'event', event: trackEvent })
+  })
+
+  it('reads what an older and a newer version of the schema wrote', async () => {
+    const older = schemaWith(fields => fields.filter(({ name }) => name !== 'origin' && name !== 'destinationId'))
+    const oldId = await registered(older)
+    const codec = await codecOf()
+    const newer = schemaWith(fields => [...fields, { name: 'sentAt', type: ['null', 'long'], default: null }])
+    const newId = await registered(newer)
+    const fields = { sourceId: 'web', type: 'track', userId: 'u', event: 'E', messageId: 'm', timestamp: 1 }
+    for (const [id, schema] of [
+      [oldId, older],
+      [newId, newer],
+    ] as const) {
+      const value = written(id, schema, fields)
+      expect(codec.decode(value, recordTime)).toEqual({ kind: 'schema_needed', schemaId: id })
+      expect(await codec.learn(id)).toBe(true)
+      expect(codec.decode(value, recordTime)).toMatchObject({ kind: 'event', event: { message: { messageId: 'm' } } })
+    }
+  })
+
+  it("reads a foreign team's record of another namespace and subject", async () => {
+    const codec = await codecOf()
+    const schema = schemaWith(fields => fields.slice(0, 5), 'com.acme.shop.Event')
+    const id = await registered(schema, subjectOf(`acme-${eventsTopic}`))
+    expect(await codec.learn(id)).toBe(true)
+    const value = written(id, schema, { sourceId: 'shop', type: 'identify', userId: 'u' })
+    expect(codec.decode(value, recordTime)).toMatchObject({
+      event: { sourceId: 'shop', receivedAt: recordTime, canonical: false, message: { timestamp: recordTime } },
+    })
+  })
+
+  it('learns nothing of an id that nobody registered', async () => {
+    expect(await (await codecOf()).learn(2_000_000_000)).toBe(false)
+  })
+
+  it('cannot be made before the schema is registered', async () => {
+    await expect(createEventCodec({ registry, eventsTopic, clock: systemClock })).rejects.toThrow(
+      `not registered under ${subject} at ${url}: run \`hookline schemas register\``,
+    )
+  })
+})
+
+describe('the codecs of audiences on it', () => {
+  it.each([
+    ['inputs', audienceInputSchema, createAudienceInputCodec, audienceInput],
+    ['memberships', membershipSchema, createMembershipCodec, membershipRecord],
+  ] as const)('%s: reads in another process what was written in this one', async (_name, schema, create, value) => {
+    const deps = { registry, topic: eventsTopic, clock: systemClock }
+    await expect(create(deps)).rejects.toThrow(`not registered under ${subject}`)
+    await registry.requireBackwardTransitive(subject)
+    await registry.register(subject, schema)
+    const [codec, other] = [await create(deps), await create(deps)] as unknown as [
+      ValueCodec<object>,
+      ValueCodec<object>,
+    ]
+    expect(other.decode(codec.encode(value))).toEqual({ kind: 'value', value })
+  })
+
+  it.each([
+    ['inputs', audienceInputSchema, createAudienceInputCodec, toInputRecord(audienceInput), audienceInput],
+    ['memberships', membershipSchema, createMembershipCodec, membershipRecord, membershipRecord],
+  ] as const)('%s: reads what a newer version wrote', async (_name, schema, create, stored, value) => {
+    await registry.requireBackwardTransitive(subject)
+    await registry.register(subject, schema)
+    const codec = await create({ registry, topic: eventsTopic, clock: systemClock })
+    const newer = withField(schema, { name: 'added', type: ['null', 'string'], default: null })
+    const result = await registry.register(subject, JSON.stringify(newer))
+    if ('refused' in result) throw new Error(result.refused)
+    const bytes = writtenAs(result.id, newer, { ...stored, added: 'x' })
+    expect(codec.decode(bytes)).toEqual({ kind: 'schema_needed', schemaId: result.id })
+    expect(await codec.learn(result.id)).toBe(true)
+    expect(codec.decode(bytes)).toEqual({ kind: 'value', value })
+  })
+})

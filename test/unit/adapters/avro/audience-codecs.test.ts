@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  audienceInputSchema,
+  createAudienceInputCodec,
+  createMembershipCodec,
+  membershipSchema,
+} from '../../../../src/adapters/avro/audience-codecs.ts'
+import { SchemaNotRegistered, subjectOf } from '../../../../src/adapters/avro/confluent-codec.ts'
+import { toInputRecord } from '../../../../src/core/audience/input.ts'
+import type { ValueCodec } from '../../../../src/core/ports.ts'
+import { audienceInput, membershipRecord, withField, writtenAs } from '../../../support/audience/records.ts'
+import { MemoryRegistry } from '../../../support/kafka/memory-registry.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+const topic = 'hookline.some'
+const clock = new ManualClock()
+const registryWith = (schema: string) => new MemoryRegistry({ subject: subjectOf(topic), schema })
+
+async function inputs() {
+  const registry = registryWith(audienceInputSchema)
+  return { registry, codec: await createAudienceInputCodec({ registry, topic, clock }) }
+}
+async function memberships() {
+  const registry = registryWith(membershipSchema)
+  return { registry, codec: await createMembershipCodec({ registry, topic, clock }) }
+}
+
+describe.each([
+  ['inputs', inputs, audienceInput, toInputRecord(audienceInput), audienceInputSchema],
+  ['memberships', memberships, membershipRecord, membershipRecord, membershipSchema],
+] as const)('%s', (_name, make, value, stored, schema) => {
+  const made = make as () => Promise<{ registry: MemoryRegistry; codec: ValueCodec<object> }>
+
+  it('come back as they were', async () => {
+    const { codec } = await made()
+    const bytes = codec.encode(value)
+    expect([...bytes.subarray(0, 5)]).toEqual([0, 0, 0, 0, 1])
+    expect(codec.decode(bytes)).toEqual({ kind: 'value', value })
+  })
+
+  it('of a newer writer: fields that we do not know are passed over', async () => {
+    const { registry, codec } = await made()
+    const newer = withField(schema, { name: 'added', type: ['null', 'long'], default: null })
+    const id = registry.add(newer)
+    const bytes = writtenAs(id, newer, { ...stored, added: 5 })
+    expect(codec.decode(bytes)).toEqual({ kind: 'schema_needed', schemaId: id })
+    expect(await codec.learn(id)).toBe(true)
+    expect(codec.decode(bytes)).toEqual({ kind: 'value', value })
+  })
+
+  it.each([
+    ['not framed', Buffer.from('{"kind":"observed"}'), /not an Avro record/],
+    ['cut off', Buffer.from([0, 0, 0, 0, 1, 2]), /damaged, or not written with schema 1/],
+  ])('%s: undecodable', async (_case, bytes, detail) => {
+    expect((await made()).codec.decode(bytes)).toEqual({ kind: 'undecodable', detail: expect.stringMatching(detail) })
+  })
+
+  it('cannot be written before their schema is registered', async () => {
+    const { registry } = await made()
+    registry.forgetOwn()
+    const create = make === inputs ? createAudienceInputCodec : createMembershipCodec
+    await expect(create({ registry, topic, clock })).rejects.toThrow(SchemaNotRegistered)
+    await expect(create({ registry, topic, clock })).rejects.toThrow(/ is not registered under hookline\.some-value/)
+  })
+})
+
+describe('inputs that an older or newer version wrote', () => {
+  it('a kind that we do not know is undecodable, and says so', async () => {
+    const { codec } = await inputs()
+    const bytes = writtenAs(1, JSON.parse(audienceInputSchema), { ...toInputRecord(audienceInput), kind: 'merged' })
+    expect(codec.decode(bytes)).toEqual({
+      kind: 'undecodable',
+      detail: "the input is of a kind that is not known, 'merged'",
+    })
+  })
+
+  it('one without a field that came later has its default', async () => {
+    const { registry, codec } = await inputs()
+    const { fields, ...rest } = JSON.parse(audienceInputSchema) as { fields: { name: string }[] }
+    const older = { ...rest, fields: fields.filter(({ name }) => name !== 'version' && name !== 'result') }
+    const id = registry.add(older)
+    await codec.learn(id)
+    expect(codec.decode(writtenAs(id, older, toInputRecord(audienceInput)))).toEqual({
+      kind: 'value',
+      value: audienceInput,
+    })
+  })
+})
+
+describe('a schema that is no membership', () => {
+  it('is refused with a word for what was expected', async () => {
+    const { registry, codec } = await memberships()
+    const id = registry.add({ type: 'string' })
+    await codec.learn(id)
+    expect(codec.decode(Buffer.from([0, 0, 0, 0, id, 0]))).toEqual({
+      kind: 'undecodable',
+      detail: expect.stringMatching(/^schema 2 cannot be read as a membership: /),
+    })
+  })
+})

@@ -1,0 +1,98 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from '@jest/globals'
+import { DamagedGzip, linesOf } from '../../../../src/adapters/streams/lines.ts'
+
+const longest = 10
+
+async function* pieces(...given: readonly (string | Uint8Array)[]): AsyncGenerator<Buffer> {
+  for (const piece of given) yield Buffer.from(piece as string)
+}
+async function read(...given: readonly (string | Uint8Array)[]): Promise<readonly string[]> {
+  const lines: string[] = []
+  for await (const some of linesOf(pieces(...given), longest)) lines.push(...some)
+  return lines
+}
+/** One byte a piece. */
+const cut = (text: string | Buffer): readonly Uint8Array[] =>
+  [...Buffer.from(text as string)].map(byte => Buffer.of(byte))
+
+describe('lines', () => {
+  it.each<[string, readonly (string | Uint8Array)[], readonly string[]]>([
+    ['nothing', [], []],
+    ['an empty piece', [''], []],
+    ['one without an end', ['ada'], ['ada']],
+    ['one with an end', ['ada\n'], ['ada']],
+    ['several in a piece', ['ada\n\nbob\neve'], ['ada', '', 'bob', 'eve']],
+    ['pieces that cut lines', ['a', 'da\nb', 'ob', '\n', 'eve\n'], ['ada', 'bob', 'eve']],
+    ['carriage returns stay: whoever reads lines trims', ['ada\r\nbob'], ['ada\r', 'bob']],
+    ['characters that pieces cut', cut('zoë\n€𝄞'), ['zoë', '€𝄞']],
+    ['invalid bytes', [Buffer.from([0xff, 0x0a])], ['\u{fffd}']],
+    ['the longest', ['1234567890\n1234567890'], ['1234567890', '1234567890']],
+    ['one that is too long: so much that it shows', ['12345678901234\nada'], ['12345678901', 'ada']],
+    ['the same in pieces', [...cut('12345678901234\nada')], ['12345678901', 'ada']],
+    ['the same without an end', ['12345', '678901234'], ['12345678901']],
+  ])('%s', async (_name, given, lines) => {
+    expect(await read(...given)).toEqual(lines)
+  })
+})
+
+describe('gzip', () => {
+  const packed = gzipSync('ada\nbob\n')
+
+  it.each<[string, readonly Uint8Array[]]>([
+    ['in one piece', [packed]],
+    ['byte by byte', cut(packed)],
+    ['in members', [packed.subarray(0, 30), packed.subarray(30)]],
+  ])('is unpacked %s', async (_name, given) => {
+    expect(await read(...given)).toEqual(['ada', 'bob'])
+  })
+
+  it('that is several, one after the other', async () => {
+    expect(await read(packed, packed)).toEqual(['ada', 'bob', 'ada', 'bob'])
+  })
+
+  it.each<[string, readonly Uint8Array[]]>([
+    ['cut short', [packed.subarray(0, -9)]],
+    ['damaged', [Buffer.concat([packed.subarray(0, 12), Buffer.from('nonsense')])]],
+  ])('%s is told', async (_name, given) => {
+    await expect(read(...given)).rejects.toThrow(DamagedGzip)
+  })
+})
+
+describe('whoever gives the pieces', () => {
+  async function* failing(first: Uint8Array): AsyncGenerator<Buffer> {
+    yield Buffer.from(first)
+    throw new Error('the sender has gone')
+  }
+  it.each([
+    ['plain', Buffer.from('ada\nbob')],
+    ['gzip', gzipSync('ada\n')],
+  ])('fails: the same error (%s)', async (_name, first) => {
+    const lines: string[] = []
+    const reading = (async () => {
+      for await (const some of linesOf(failing(first), longest)) lines.push(...some)
+    })()
+    await expect(reading).rejects.toThrow('the sender has gone')
+  })
+
+  it.each([
+    ['plain', Buffer.from('ada\n')],
+    ['gzip', gzipSync('ada\n')],
+  ])('is asked for no more than is read, and told when nobody reads on (%s)', async (_name, piece) => {
+    let [given, isEnded] = [0, false]
+    async function* endless(): AsyncGenerator<Buffer> {
+      try {
+        for (;;) {
+          given++
+          yield piece
+        }
+      } finally {
+        isEnded = true
+      }
+    }
+    for await (const _some of linesOf(endless(), longest)) break
+    for (let turn = 0; turn < 10 && !isEnded; turn++) await new Promise(resolve => setImmediate(resolve))
+    expect(isEnded).toBe(true)
+    expect(given * piece.length).toBeLessThan(1_000_000)
+  })
+})

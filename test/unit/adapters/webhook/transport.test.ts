@@ -1,0 +1,148 @@
+import { describe, expect, it } from '@jest/globals'
+import { type CallUnderWay, UnderWay } from '../../../../src/adapters/webhook/transport.ts'
+import type { CallResult } from '../../../../src/core/ports.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+/** As a turn of the event loop: timers, then what sockets have brought, then what waits for both. */
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+const answer: CallResult = { kind: 'answered', status: 200, retryAfter: undefined }
+
+function start() {
+  const clock = new ManualClock()
+  const underWay = new UnderWay(clock, durationMs(5_000))
+  const expired: string[] = []
+  const begin = (name: string, isSent = true, next = () => {}) => {
+    const call = underWay.add(next)
+    call.expiring = {
+      isSent,
+      expire(after) {
+        expired.push(`${name} at ${clock.monotonic()} after ${after}`)
+        call.ended(answer)
+      },
+    }
+    return call
+  }
+  return { clock, underWay, expired, begin }
+}
+
+describe('calls under way', () => {
+  it('expire each at its own time, with one timer for all', async () => {
+    const { clock, begin, expired } = start()
+    begin('a')
+    await clock.advance(1_000, turn)
+    begin('b')
+    begin('c')
+    expect(clock.timers).toBe(1)
+    await clock.advance(10_000, turn)
+    expect(expired).toEqual(['a at 5000 after 5s', 'b at 6000 after 5s', 'c at 6000 after 5s'])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('have one timer also when each that expires is followed by another at once', async () => {
+    const { clock, begin, expired } = start()
+    const next = (): void => void begin('next', true, next)
+    for (const name of ['a', 'b', 'c']) {
+      begin(name, true, next)
+      await clock.advance(1_000, turn)
+    }
+    await clock.advance(5_000, turn)
+    expect(expired).toEqual(['a at 5000 after 5s', 'b at 6000 after 5s', 'c at 7000 after 5s'])
+    expect(clock.timers).toBe(1)
+  })
+
+  it('that have ended do not expire, whichever of them it is', async () => {
+    const { clock, begin, expired } = start()
+    const calls = [begin('a'), begin('b'), begin('c')]
+    for (const index of [0, 2]) calls[index]!.ended(answer)
+    await clock.advance(4_000, turn)
+    begin('d')
+    await clock.advance(10_000, turn)
+    expect(expired).toEqual(['b at 5000 after 5s', 'd at 9000 after 5s'])
+  })
+
+  it('that begin when all others have ended have their whole time', async () => {
+    const { clock, begin, expired } = start()
+    begin('a').ended(answer)
+    await clock.advance(4_999, turn)
+    begin('b')
+    await clock.advance(10_000, turn)
+    expect(expired).toEqual(['b at 9999 after 5s'])
+  })
+
+  it('after a standstill end with the answer that is there, before anybody blames the endpoint', async () => {
+    const { clock, begin, expired } = start()
+    const [answered] = [begin('a'), begin('b')]
+    // The overdue timer runs before the sockets are read.
+    await clock.advance(5_000)
+    expect(expired).toEqual([])
+    answered.ended(answer)
+    await turn()
+    expect(expired).toEqual(['b at 5000 after 5s'])
+  })
+
+  it('that were not sent before a standstill are not sent after it', async () => {
+    const { clock, begin, expired } = start()
+    begin('sent')
+    begin('not sent', false)
+    await clock.advance(5_000)
+    expect(expired).toEqual(['not sent at 5000 after 5s'])
+    await turn()
+    expect(expired).toEqual(['not sent at 5000 after 5s', 'sent at 5000 after 5s'])
+  })
+
+  it('a timer that fires early is set anew', async () => {
+    const expired: string[] = []
+    const timers: [number, () => void][] = []
+    let now = 0
+    const clock = Object.assign(new ManualClock(), {
+      monotonic: () => now,
+      after: (delay: number, run: () => void) => {
+        timers.push([delay, run])
+        return () => {}
+      },
+    })
+    const early = new UnderWay(clock, durationMs(250))
+    early.add(() => {}).expiring = { isSent: true, expire: () => void expired.push('expired') }
+    now = 249.4
+    timers[0]![1]()
+    await turn()
+    expect(expired).toEqual([])
+    expect(timers.map(([delay]) => delay)).toEqual([250, 1])
+    now = 250
+    timers[1]![1]()
+    await turn()
+    expect(expired).toEqual(['expired'])
+  })
+})
+
+describe('drained', () => {
+  it('waits for the last one, and for those that it has begun when it ended', async () => {
+    const { clock, underWay, begin } = start()
+    const order: string[] = []
+    let second: CallUnderWay | undefined
+    const first = begin('a', true, () => {
+      second = begin('b', true, () => order.push('b ended'))
+    })
+    const drained = [underWay.drained(), underWay.drained()].map(each => each.then(() => order.push('drained')))
+    first.ended(answer)
+    await clock.advance(1)
+    order.push('a ended')
+    second?.ended(answer)
+    await Promise.all(drained)
+    expect(order).toEqual(['a ended', 'b ended', 'drained', 'drained'])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('leaves nothing behind when the timer has just fired', async () => {
+    const { clock, underWay, begin, expired } = start()
+    const call = begin('a')
+    await clock.advance(5_000)
+    call.ended(answer)
+    await underWay.drained()
+    begin('after the end')
+    await clock.advance(4_999, turn)
+    expect(expired).toEqual([])
+  })
+})

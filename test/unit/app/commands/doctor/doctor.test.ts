@@ -1,0 +1,166 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Registry } from '../../../../../src/adapters/avro/schema-registry.ts'
+import { doctorCommand } from '../../../../../src/app/commands/doctor/doctor.ts'
+import { examine, type Instruments } from '../../../../../src/app/commands/doctor/examine.ts'
+import { loadSettings } from '../../../../../src/app/load-settings.ts'
+import type { Finding } from '../../../../../src/core/doctor/finding.ts'
+import type { ServiceName } from '../../../../../src/core/settings/service-names.ts'
+import { topicConfig, topicSpecs } from '../../../../../src/core/topics.ts'
+import { durationMs } from '../../../../../src/core/units.ts'
+import { configFolder } from '../../../../support/config/folder.ts'
+import { smallConfiguration } from '../../../../support/config/small-configuration.ts'
+import { destination } from '../../../../support/dispatcher/harness.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+import { createTestIo, runCommand } from '../../../../support/process/command-io.ts'
+
+const never = new Promise<never>(() => {})
+const file = `${await configFolder({ 'hookline.yaml': smallConfiguration() })}/hookline.yaml`
+
+const settings = await loadSettings({ config: file }, createTestIo())
+
+/** Everything is well, unless said otherwise. */
+function instruments(change: Partial<Instruments> = {}, clock = new ManualClock()): Instruments {
+  const specs = topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor: 3 }, [durationMs(10_000)])
+  const described = specs.map(spec => ({ ...spec, config: topicConfig(spec) }))
+  return {
+    cluster: {
+      reach: async () => ({ unsupported: [] }),
+      advertised: async () => ['127.0.0.1:9092'],
+      refused: async () => new Set(),
+      readClock: async () => ({ before: 1, after: 3, appended: 2 }),
+    },
+    admin: {
+      listTopics: async () => specs.map(({ name }) => name),
+      describe: async names => described.filter(({ name }) => names.includes(name)),
+      create: async () => {},
+      close: async () => {},
+    },
+    registry: {
+      lookUp: async () => ({ id: 1, version: 1 }),
+      compatibility: async () => 'BACKWARD_TRANSITIVE',
+    } as Partial<Registry> as Registry,
+    endpoints: {
+      dial: async () => ({ kind: 'connected', address: '203.0.113.4', tookMs: 5, tls: undefined }),
+      close: () => {},
+    },
+    clock,
+    ...change,
+  }
+}
+
+async function run(given: Instruments, ...argv: string[]) {
+  let closed = 0
+  const open = () => ({ ...given, close: () => void closed++ })
+  const load = async () => (io: Parameters<typeof doctorCommand>[0]) => doctorCommand(io, open)
+  const result = await runCommand(['doctor', '--config', file, ...argv], {}, [{ name: 'doctor', summary: '', load }])
+  expect(closed).toBe(1)
+  return result
+}
+
+describe('hookline doctor', () => {
+  it('all is well: a line a check, exit code 0', async () => {
+    const { code, out, err } = await run(instruments())
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out.trimEnd().split('\n')).toEqual([
+      'ok    configuration: 2 sources, 1 destination, 1 webhook',
+      'warn  configuration: source server: no enabled destination gets its messages',
+      'ok    kafka: 1 broker, reachable at the address that it tells clients to use',
+      'ok    access: may read 8 topics, write 11 and join 3 groups',
+      'ok    topics: 11 topics fit for use',
+      'ok    registry: 3 schemas registered',
+      "ok    clock: the same as the broker's",
+      'ok    endpoint crm/0 https://crm.example.com: 203.0.113.4 connects in 5 ms, without TLS',
+      expect.stringMatching(/^ok {4}transport: got: /),
+    ])
+  })
+
+  it('as JSON, and exit code 1 when something fails', async () => {
+    const dead = { kind: 'failed', phase: 'connect', code: 'ECONNREFUSED', detail: 'refused' } as const
+    const { code, out, err } = await run(
+      instruments({ endpoints: { dial: async () => dead, close: () => {} } }),
+      '--json',
+    )
+    expect({ code, err }).toEqual({ code: 1, err: 'hookline: 1 of 9 checks failed\n' })
+    const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: Finding[] }
+    expect(ok).toBe(false)
+    expect(findings.filter(({ level }) => level === 'fail')).toEqual([
+      {
+        ...{ of: 'endpoint', level: 'fail', which: 'crm/0 https://crm.example.com', detail: 'connect: refused' },
+        remedy: 'is the server up, and may this machine connect to it?',
+      },
+    ])
+  })
+
+  it('for a collector alone: no endpoints, no clock, only its topics', async () => {
+    const { code, out } = await run(instruments(), '--services', 'collector')
+    expect(code).toBe(0)
+    expect(out).not.toMatch(/endpoint|transport|clock/)
+    expect(out).toContain('access: may read 1 topic, write 2 and join 0 groups')
+    expect(out).toContain('topics: 5 topics fit for use')
+  })
+})
+
+describe('an examination', () => {
+  const look = (given: Instruments, services: ServiceName[] = ['collector', 'dispatcher', 'audiences']) =>
+    examine({ settings, services: new Set(services) }, given, durationMs(15_000))
+  const linesOf = (findings: readonly Finding[], of: Finding['of']): string[] =>
+    findings.filter(finding => finding.of === of).map(({ level, detail }) => `${level} ${detail}`)
+
+  it('without Kafka: what needs it is not told of, the rest is', async () => {
+    const reach = async () => Promise.reject(new Error('refused'))
+    const findings = await look(instruments({ cluster: { ...instruments().cluster, reach } }))
+    expect(linesOf(findings, 'kafka')).toEqual(['fail refused'])
+    expect(new Set(findings.map(({ of }) => of))).toEqual(
+      new Set(['configuration', 'kafka', 'registry', 'endpoint', 'transport']),
+    )
+  })
+
+  it('what hangs is told when the time is over, and holds up nothing else', async () => {
+    const clock = new ManualClock()
+    const given = instruments(
+      {
+        admin: { ...instruments().admin, describe: () => never },
+        registry: { ...instruments().registry, lookUp: () => never },
+        endpoints: { dial: () => never, close: () => {} },
+      },
+      clock,
+    )
+    const looking = look(given)
+    await clock.advance(durationMs(15_000), async () => {
+      await new Promise(resolve => setImmediate(resolve))
+    })
+    const findings = await looking
+    for (const hung of ['topics', 'registry', 'endpoint'] as const)
+      expect(linesOf(findings, hung)).toEqual(['fail no answer within 15s'])
+    expect(linesOf(findings, 'access')).toEqual(['ok may read 8 topics, write 11 and join 3 groups'])
+  })
+
+  it('no more than 400 endpoints are dialled at once; each answer lets another in', async () => {
+    const waiting: (() => void)[] = []
+    let most = 0
+    const given = instruments({
+      endpoints: {
+        close: () => {},
+        dial: () =>
+          new Promise(resolve => {
+            waiting.push(() => resolve({ kind: 'connected', address: 'a', tookMs: 1, tls: undefined }))
+            most = Math.max(most, waiting.length)
+          }),
+      },
+    })
+    const destinations = Array.from({ length: 1_000 }, (_, index) => destination(`d${index}`))
+    const looking = examine(
+      { settings: { ...settings, destinations }, services: new Set(['dispatcher']) },
+      given,
+      durationMs(15_000),
+    )
+    let isDone = false
+    void looking.then(() => (isDone = true))
+    while (!isDone) {
+      await new Promise(resolve => setImmediate(resolve))
+      for (const answer of waiting.splice(0)) answer()
+    }
+    expect(linesOf(await looking, 'endpoint')).toHaveLength(1_000)
+    expect(most).toBe(400)
+  })
+})

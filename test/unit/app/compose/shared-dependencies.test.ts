@@ -1,0 +1,21 @@
+import { expect, it } from '@jest/globals'
+import type { KafkaClient } from '../../../../src/adapters/kafka/kafkajs/client.ts'
+import { createGroupConsumer } from '../../../../src/app/compose/shared-dependencies.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
+
+it('what a group may lose is counted from the start, so that a first loss is seen as one', () => {
+  const counts = new Map<string, number>()
+  const kafka = undefined as unknown as KafkaClient
+  const foundation = { kafka, clock: new ManualClock(), logger: silent, metrics: countingMetrics(counts), onFatal() {} }
+  createGroupConsumer(foundation, {
+    ...{ group: 'retries', groupId: 'hookline.retries', maxWait: durationMs(500), onLoss: 'gone' },
+    topics: ['hookline.retry.10s', 'hookline.retry.30s'],
+  })
+  expect([...counts]).toEqual([
+    ['positionsLost{hookline.retry.10s}', 0],
+    ['positionsLost{hookline.retry.30s}', 0],
+  ])
+})

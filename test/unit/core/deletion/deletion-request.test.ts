@@ -1,0 +1,145 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  deletesOf,
+  deletionOf,
+  marksOf,
+  mostUsers,
+  parseDeletionRequest,
+} from '../../../../src/core/deletion/deletion-request.ts'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { destinationOf, sourceOf, start } from '../../../support/dispatcher/deliveries.ts'
+
+const routing = createRouting({
+  sources: ['web', 'app', 'tv'].map(sourceOf),
+  destinations: [
+    destinationOf({ id: 'crm', sources: ['web', 'app'] }),
+    destinationOf({ id: 'erp', sources: ['web'], enabled: false }),
+    destinationOf({ id: 'ads', sources: ['web'], paused: true }),
+  ],
+})
+const all = { userIds: ['ann', 'bob'], sources: undefined, suppress: false }
+
+describe('a request', () => {
+  it.each<[string, unknown, object]>([
+    ['users', { userIds: ['ann'] }, { userIds: ['ann'], sources: undefined, suppress: false }],
+    [
+      'numbers become their digits, each counts once',
+      { userIds: [7, '7', 'ann', 'ann'] },
+      { ...all, userIds: ['7', 'ann'] },
+    ],
+    ['of some sources', { userIds: ['ann'], sources: ['web', 'web'] }, { ...all, userIds: ['ann'], sources: ['web'] }],
+    ['null means all', { userIds: ['ann'], sources: null }, { ...all, userIds: ['ann'] }],
+    ['suppressed from then on', { userIds: ['ann'], suppress: true }, { ...all, userIds: ['ann'], suppress: true }],
+  ])('%s', (_name, input, request) => {
+    expect(parseDeletionRequest(input, routing)).toEqual({ kind: 'request', request })
+  })
+
+  const noUsers = "'userIds' must be a list of at least one user id, each a text or a whole number up to 2^53."
+  const noSources = "'sources' must be a list of at least one source id; leave it out for all of them."
+  it.each<[string, unknown, string, string]>([
+    ['no object', ['ann'], 'invalid_body', 'The body must be a JSON object: send { "userIds": […] }.'],
+    ['no users', {}, 'invalid_body', noUsers],
+    ['an empty list', { userIds: [] }, 'invalid_body', noUsers],
+    ['an empty id', { userIds: ['ann', ''] }, 'invalid_body', noUsers],
+    ['a number that has lost digits', { userIds: [2 ** 53] }, 'invalid_body', noUsers],
+    ['a number that is not whole', { userIds: [1.5] }, 'invalid_body', noUsers],
+    ['one id that is no list', { userIds: 'ann' }, 'invalid_body', noUsers],
+    [
+      'an id longer than any message can have',
+      { userIds: ['ann', 'é'.repeat(16_385)] },
+      'invalid_body',
+      "'userIds': a user id has 32770 bytes, at most 32768 are taken.",
+    ],
+    ['no sources', { userIds: ['ann'], sources: [] }, 'invalid_body', noSources],
+    ['a source that is no id', { userIds: ['ann'], sources: [7] }, 'invalid_body', noSources],
+    ['suppress in words', { userIds: ['ann'], suppress: 'yes' }, 'invalid_body', "'suppress' must be true or false."],
+    [
+      'a misspelt limit',
+      { userIds: ['ann'], source: ['web'] },
+      'invalid_body',
+      '"source" is not known: send userIds, sources, suppress.',
+    ],
+    [
+      'a stranger',
+      { userIds: ['ann'], sources: ['web', 'wbe'] },
+      'unknown_source',
+      '\'sources\': no source has the id "wbe".',
+    ],
+  ])('%s is refused', (_name, input, code, message) => {
+    expect(parseDeletionRequest(input, routing)).toEqual({ kind: 'refused', code, message })
+  })
+
+  it('of too many users is refused', () => {
+    const userIds = Array.from({ length: mostUsers + 1 }, (_, number) => number)
+    expect(parseDeletionRequest({ userIds }, routing)).toMatchObject({
+      code: 'invalid_body',
+      message: expect.stringContaining('5001'),
+    })
+    expect(parseDeletionRequest({ userIds: userIds.slice(1) }, routing).kind).toBe('request')
+  })
+})
+
+describe('the affected sources', () => {
+  it('are all that have an enabled destination', () => {
+    expect(deletionOf(all, 'd-1', start, routing)).toEqual({
+      id: 'd-1',
+      createdAt: start,
+      users: 2,
+      isSuppressed: false,
+      sources: [
+        { id: 'web', destinations: ['crm', 'ads'] },
+        { id: 'app', destinations: ['crm'] },
+      ],
+    })
+  })
+  it('are those that are named, also where nobody is to be told', () => {
+    expect(deletionOf({ ...all, sources: ['app', 'tv'] }, 'd-1', start, routing).sources).toEqual([
+      { id: 'app', destinations: ['crm'] },
+      { id: 'tv', destinations: [] },
+    ])
+  })
+})
+
+describe('delete messages', () => {
+  const request = { ...all, sources: ['web', 'tv', 'app'] }
+  const deletes = [...deletesOf(request, deletionOf(request, 'd-1', start, routing))]
+
+  it('one for each user and affected source', () => {
+    expect(deletes.map(({ sourceId, message }) => `${message.userId} ${sourceId}`)).toEqual([
+      'ann web',
+      'ann app',
+      'bob web',
+      'bob app',
+    ])
+  })
+  it('are events of their sources, for all of its destinations', () => {
+    expect(deletes[0]).toMatchObject({
+      sourceId: 'web',
+      destinationId: undefined,
+      receivedAt: start,
+      canonical: true,
+      origin: { kind: 'deletion', id: 'd-1', version: undefined, destinations: ['crm', 'ads'] },
+      message: { type: 'delete', userId: 'ann', timestamp: start, traits: undefined },
+    })
+  })
+  it('have ids of their own, the same when they are made again', () => {
+    const ids = deletes.map(({ message }) => message.messageId)
+    expect(new Set(ids).size).toBe(4)
+    expect(
+      [...deletesOf(request, deletionOf(request, 'd-1', start, routing))].map(event => event.message.messageId),
+    ).toEqual(ids)
+    const [other] = deletesOf(request, deletionOf(request, 'd-2', start, routing))
+    expect(ids).not.toContain(other?.message.messageId)
+  })
+})
+
+describe('marks', () => {
+  it('of every source', () => {
+    expect(marksOf(all, start)).toEqual([{ source: undefined, deletedAt: start, isSuppressed: false }])
+  })
+  it('of those that are named, and of the audiences', () => {
+    expect(marksOf({ ...all, sources: ['web', 'app'], suppress: true }, start)).toEqual(
+      ['web', 'app', 'hookline.audiences'].map(source => ({ source, deletedAt: start, isSuppressed: true })),
+    )
+  })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  type DeletionOutcome,
+  type DeletionRecord,
+  DeletionTally,
+  decodeDeletion,
+  deletionKey,
+  deletionOutcomeKey,
+  encodeDeletion,
+  encodeDeletionOutcome,
+} from '../../../../src/core/deletion/deletion-status.ts'
+import { start } from '../../../support/dispatcher/deliveries.ts'
+
+const record: DeletionRecord = {
+  id: 'd-1',
+  createdAt: start,
+  users: 2,
+  isSuppressed: true,
+  sources: [
+    { id: 'web', destinations: ['crm', 'erp'] },
+    { id: 'app', destinations: ['crm'] },
+  ],
+}
+const outcome = (
+  place: string,
+  userId: string,
+  result: DeletionOutcome['result'],
+  request = 'd-1',
+): DeletionOutcome => {
+  const [source = '', destination = ''] = place.split('/')
+  return { request, source, destination, userId, result, reason: undefined }
+}
+const statusOf = (outcomes: readonly DeletionOutcome[], of = record) => {
+  const tally = new DeletionTally(of)
+  for (const each of outcomes) tally.note(each)
+  return tally.status()
+}
+const shown = (outcomes: readonly DeletionOutcome[], of = record): string => {
+  const { status, sources } = statusOf(outcomes, of)
+  const rows = sources.flatMap(({ id, destinations }) =>
+    destinations.map(each => `${id}/${each.id} ${each.status} ${each.delivered}+${each.undelivered}+${each.waiting}`),
+  )
+  return [status, ...rows].join(', ')
+}
+const everywhere = (userId: string, result: DeletionOutcome['result']) =>
+  ['web/crm', 'web/erp', 'app/crm'].map(place => outcome(place, userId, result))
+
+describe('the status is the sum', () => {
+  it('as it is answered', () => {
+    expect(statusOf([outcome('app/crm', 'ann', 'delivered'), outcome('app/crm', 'bob', 'undelivered')])).toEqual({
+      id: 'd-1',
+      status: 'running',
+      createdAt: '2026-11-21T08:00:00.000Z',
+      sources: [
+        {
+          id: 'web',
+          destinations: [
+            { id: 'crm', status: 'running', delivered: 0, undelivered: 0, waiting: 2 },
+            { id: 'erp', status: 'running', delivered: 0, undelivered: 0, waiting: 2 },
+          ],
+        },
+        { id: 'app', destinations: [{ id: 'crm', status: 'failed', delivered: 1, undelivered: 1, waiting: 0 }] },
+      ],
+    })
+  })
+  it.each<[string, readonly DeletionOutcome[], string]>([
+    ['all delivered', [...everywhere('ann', 'delivered'), ...everywhere('bob', 'delivered')], 'finished'],
+    [
+      'one not',
+      [...everywhere('ann', 'delivered'), ...everywhere('bob', 'delivered'), outcome('web/erp', 'bob', 'undelivered')],
+      'failed',
+    ],
+    [
+      'a dead letter was replayed',
+      [...everywhere('ann', 'undelivered'), ...everywhere('ann', 'delivered'), ...everywhere('bob', 'delivered')],
+      'finished',
+    ],
+    ['one waits', [...everywhere('ann', 'undelivered'), ...everywhere('bob', 'delivered').slice(1)], 'running'],
+    ['the same report twice', [...everywhere('ann', 'delivered'), ...everywhere('ann', 'delivered')], 'running'],
+    [
+      'reports of another deletion',
+      [...everywhere('ann', 'delivered'), ...everywhere('bob', 'delivered').map(each => ({ ...each, request: 'd-2' }))],
+      'running',
+    ],
+  ])('%s', (_reason, outcomes, status) => {
+    expect(statusOf(outcomes).status).toBe(status)
+  })
+  it('with nobody to tell it is finished', () => {
+    expect(shown([], { ...record, sources: [{ id: 'tv', destinations: [] }] })).toBe('finished')
+  })
+  it('names that look like places are told apart', () => {
+    const sources = [
+      { id: 'a', destinations: ['b.c'] },
+      { id: 'a.b', destinations: ['c'] },
+    ]
+    expect(shown([outcome('a/b.c', 'ann', 'delivered')], { ...record, users: 1, sources })).toBe(
+      'running, a/b.c finished 1+0+0, a.b/c running 0+0+1',
+    )
+  })
+})
+
+describe('on the topic', () => {
+  it('a deletion stands under its id', () => {
+    expect(decodeDeletion(deletionKey('d-1'), encodeDeletion(record))).toEqual({ kind: 'request', record })
+  })
+  it.each<[string, DeletionOutcome]>([
+    ['delivered', outcome('web/crm', 'ann', 'delivered')],
+    ['undelivered', { ...outcome('web/crm', 'a"n', 'undelivered'), reason: 'retries_exhausted' }],
+  ])('an outcome: %s', (_name, given) => {
+    const entry = decodeDeletion(deletionOutcomeKey(given), encodeDeletionOutcome(given))
+    expect(entry).toEqual({ kind: 'outcome', outcome: given })
+  })
+  it.each([
+    ['x', '{}'],
+    ['[]', '{}'],
+    ['{}', '{}'],
+    ['["d-1"]', 'x'],
+    ['["d-1"]', '{"createdAt":1,"users":"2","sources":[]}'],
+    ['["d-1"]', '{"createdAt":1,"users":2,"sources":[{"id":"web"}]}'],
+    ['["d-1"]', '{"createdAt":1,"users":2,"sources":[{"id":"web","destinations":[1]}]}'],
+    ['["d-1","web"]', '{"result":"delivered"}'],
+    ['["d-1","web","crm",7]', '{"result":"delivered"}'],
+    ['["d-1","web","crm","ann"]', '{"result":"lost"}'],
+    ['["d-1","web","crm","ann","x"]', '{"result":"delivered"}'],
+  ])('%s: %s is none of ours', (key, value) => {
+    expect(decodeDeletion(key, value)).toBeUndefined()
+  })
+})

@@ -1,0 +1,168 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  decodeSuppressions,
+  encodeSuppressions,
+  lastingMarks,
+  type Mark,
+  markedAgain,
+  SuppressionIndex,
+  stoppedBy,
+  unsuppressed,
+} from '../../../../src/core/deletion/suppressions.ts'
+import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
+import { start } from '../../../support/dispatcher/deliveries.ts'
+
+const lasts = durationMs(96 * 3_600_000)
+const hoursAfter = (hours: number): EpochMs => epochMs(start + hours * 3_600_000)
+const mark = (given: Partial<Mark> = {}): Mark => ({
+  source: undefined,
+  deletedAt: start,
+  isSuppressed: false,
+  ...given,
+})
+const event = { userId: 'ann', sourceId: 'web' }
+
+describe('does a mark stop an event', () => {
+  it.each<[string, readonly Mark[], EpochMs, string, string | undefined]>([
+    ['received before', [mark()], hoursAfter(-1), 'web', 'user_deleted'],
+    ['received in the same millisecond', [mark()], start, 'web', 'user_deleted'],
+    ['received later', [mark()], epochMs(start + 1), 'web', undefined],
+    ['received later, suppressed', [mark({ isSuppressed: true })], hoursAfter(1), 'web', 'suppressed'],
+    ['received before, suppressed', [mark({ isSuppressed: true })], hoursAfter(-1), 'web', 'user_deleted'],
+    ['of another source', [mark({ source: 'app', isSuppressed: true })], hoursAfter(-1), 'web', undefined],
+    ['of this source', [mark({ source: 'app' }), mark({ source: 'web' })], hoursAfter(-1), 'web', 'user_deleted'],
+    [
+      'one source of several',
+      [mark({ source: 'web', deletedAt: hoursAfter(-5) }), mark()],
+      hoursAfter(-1),
+      'web',
+      'user_deleted',
+    ],
+    ['no mark', [], hoursAfter(-1), 'web', undefined],
+  ])('%s', (_reason, marks, receivedAt, sourceId, expected) => {
+    expect(stoppedBy(marks, { ...event, sourceId, receivedAt }, hoursAfter(2), lasts)).toBe(expected)
+  })
+
+  it('the delete itself always goes out', () => {
+    const marks = [mark({ isSuppressed: true })]
+    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'delete' }, start, lasts)).toBeUndefined()
+    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'identify' }, start, lasts)).toBe('user_deleted')
+  })
+})
+
+describe('marks without suppression are over when nothing received before can be delivered any more', () => {
+  it.each<[number, boolean, string | undefined]>([
+    [96, false, 'user_deleted'],
+    [96.001, false, undefined],
+    [96.001, true, 'user_deleted'],
+  ])('%d h, suppressed %s: %s', (hours, isSuppressed, expected) => {
+    expect(
+      stoppedBy([mark({ isSuppressed })], { ...event, receivedAt: hoursAfter(-1) }, hoursAfter(hours), lasts),
+    ).toBe(expected)
+  })
+  it('what is left of them stays', () => {
+    const marks = [mark({ source: 'web' }), mark({ source: 'app', isSuppressed: true })]
+    expect(lastingMarks(marks, hoursAfter(97), lasts)).toEqual([marks[1]])
+    expect(lastingMarks([mark()], hoursAfter(97), lasts)).toBeUndefined()
+  })
+})
+
+describe('one more deletion of the same user', () => {
+  it('the later time holds, an earlier suppression stays', () => {
+    expect(markedAgain([mark({ isSuppressed: true })], [mark({ deletedAt: hoursAfter(1) })])).toEqual([
+      mark({ deletedAt: hoursAfter(1), isSuppressed: true }),
+    ])
+    expect(markedAgain([mark({ deletedAt: hoursAfter(1) })], [mark({ isSuppressed: true })])).toEqual([
+      mark({ deletedAt: hoursAfter(1), isSuppressed: true }),
+    ])
+  })
+  it('each source for itself', () => {
+    expect(markedAgain([mark({ source: 'web' })], [mark({ source: 'app' })])).toEqual([
+      mark({ source: 'web' }),
+      mark({ source: 'app' }),
+    ])
+  })
+  it('the first', () => {
+    expect(markedAgain(undefined, [mark()])).toEqual([mark()])
+  })
+})
+
+describe('a suppression that is lifted', () => {
+  it('leaves the deletion', () => {
+    expect(unsuppressed([mark({ isSuppressed: true })])).toEqual([mark()])
+  })
+})
+
+describe('the marks of all users', () => {
+  it('are the last record of each', () => {
+    const index = new SuppressionIndex(lasts)
+    index.apply('ann', [mark()])
+    index.apply('bob', [mark({ isSuppressed: true })])
+    index.apply('ann', undefined)
+    expect(index.size).toBe(1)
+    expect(index.get('bob')).toEqual([mark({ isSuppressed: true })])
+    expect(index.stops({ ...event, receivedAt: start }, hoursAfter(1))).toBeUndefined()
+    expect(index.stops({ ...event, userId: 'bob', receivedAt: start }, hoursAfter(1))).toBe('user_deleted')
+    expect(index.stops({ ...event, userId: undefined, receivedAt: start }, hoursAfter(1))).toBeUndefined()
+  })
+  it('some of which are over', () => {
+    const index = new SuppressionIndex(lasts)
+    index.apply('ann', [mark()])
+    index.apply('bob', [mark({ source: 'web' }), mark({ source: 'app', isSuppressed: true })])
+    index.apply('cem', [mark({ isSuppressed: true })])
+    expect([...index.outdated(hoursAfter(96))]).toEqual([])
+    expect([...index.outdated(hoursAfter(97))]).toEqual(['ann', 'bob'])
+    expect(index.lasting(index.get('bob') ?? [], hoursAfter(97))).toEqual([mark({ source: 'app', isSuppressed: true })])
+  })
+
+  describe('of two writers that did not know of each other', () => {
+    const suppressed = [mark({ isSuppressed: true })]
+    const later = [mark({ deletedAt: hoursAfter(1) })]
+    const both = [mark({ deletedAt: hoursAfter(1), isSuppressed: true })]
+    it.each<[string, readonly Mark[] | undefined, number | undefined, readonly Mark[], readonly string[]]>([
+      ['hold both, until somebody writes them together', later, -1, both, ['ann']],
+      ['a tombstone takes nothing away', undefined, -1, suppressed, ['ann']],
+      ['the last one alone, when it was made of the one before', later, 5, later, []],
+      ['the last one alone, when it does not say what it was made of', later, undefined, later, []],
+    ])('%s', (_reason, marks, madeOf, expected, outdated) => {
+      const index = new SuppressionIndex(lasts)
+      index.apply('ann', suppressed, 5, -1)
+      index.apply('ann', marks, 6, madeOf)
+      expect([index.get('ann'), [...index.outdated(start)]]).toEqual([expected, outdated])
+    })
+    it('the correction holds alone: it was made of the record that holds', () => {
+      const index = new SuppressionIndex(lasts)
+      index.apply('ann', suppressed, 5, -1)
+      index.apply('ann', later, 6, -1)
+      index.apply('ann', [mark()], 7, 5)
+      expect([index.get('ann'), index.offsetOf('ann'), [...index.outdated(start)]]).toEqual([[mark()], 7, []])
+    })
+    it('nothing is known of the record that it was made of: it holds', () => {
+      const index = new SuppressionIndex(lasts)
+      index.apply('ann', later, 6, 5)
+      expect([index.get('ann'), [...index.outdated(start)]]).toEqual([later, []])
+    })
+  })
+})
+
+describe('on the topic', () => {
+  it('they are JSON', () => {
+    const marks = [mark(), mark({ source: 'web', isSuppressed: true })]
+    expect(encodeSuppressions(marks)).toBe(
+      `{"marks":[{"deletedAt":${start},"suppressed":false},{"source":"web","deletedAt":${start},"suppressed":true}]}`,
+    )
+    expect(decodeSuppressions(encodeSuppressions(marks))).toEqual(marks)
+  })
+  it.each([
+    'x',
+    '[]',
+    '{}',
+    '{"marks":{}}',
+    '{"marks":[1]}',
+    '{"marks":[{"deletedAt":1}]}',
+    '{"marks":[{"deletedAt":"1","suppressed":true}]}',
+    '{"marks":[{"source":1,"deletedAt":1,"suppressed":true}]}',
+  ])('%s is none of ours', text => {
+    expect(decodeSuppressions(text)).toBeUndefined()
+  })
+})

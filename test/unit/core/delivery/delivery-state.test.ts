@@ -1,0 +1,214 @@
+import { describe, expect, it } from '@jest/globals'
+import { deadLetterRecord, originalOf } from '../../../../src/core/delivery/dead-letter-record.ts'
+import {
+  type DeliveryState,
+  initialState,
+  parseDeliveryState,
+  retryRecord,
+  toHeaders,
+} from '../../../../src/core/delivery/delivery-state.ts'
+import { deadLetterReasons, refusedOutcomes } from '../../../../src/core/delivery/outcome.ts'
+import type { LogRecord } from '../../../../src/core/ports.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import { carriedOf, duration, later, recordOf, start } from '../../../support/dispatcher/deliveries.ts'
+
+const origin = { topic: 'hookline.events', partition: 3, offset: 41, timestamp: start }
+const inThirdRound = carriedOf({
+  attempt: 2,
+  deferrals: 1,
+  notBefore: later('70s'),
+  reason: 'http_5xx',
+  outcomes: 'http_4xx,http_5xx',
+  refusedWebhooks: ['0badcafe'],
+  round: 3,
+})
+const headers = {
+  destination: 'crm',
+  attempt: '2',
+  deferrals: '1',
+  'started-at': '1795248000000',
+  deadline: '1795262400000',
+  'not-before': '1795248070000',
+  reason: 'http_5xx',
+  outcomes: 'http_4xx,http_5xx',
+  'refused-webhooks': '0badcafe',
+  'origin-topic': 'hookline.events',
+  'origin-partition': '3',
+  'origin-offset': '41',
+  'origin-timestamp': '1795248000000',
+  round: '3',
+  'message-id': 'message-1',
+}
+
+it('a delivery that is taken up for the first time has its whole window ahead and may start at once', () => {
+  expect(initialState(recordOf(), 'crm', 'message-1', start, duration('4h'))).toEqual({
+    destination: 'crm',
+    attempt: 0,
+    deferrals: 0,
+    startedAt: start,
+    deadline: later('4h'),
+    notBefore: start,
+    reason: '',
+    outcomes: '',
+    refusedWebhooks: [],
+    origin,
+    round: 0,
+    messageId: 'message-1',
+  })
+})
+
+describe('headers', () => {
+  it('are decimal text under public names', () => {
+    expect(toHeaders(inThirdRound)).toEqual(headers)
+  })
+
+  it('are read back, others ignored', () => {
+    expect(parseDeliveryState({ ...headers, traceparent: '00-ab-cd-01' })).toEqual(inThirdRound)
+  })
+
+  it('stay under 1 KiB together, names included', () => {
+    const longest = <T extends string>(values: readonly T[]): T =>
+      values.reduce((best, value) => (value.length > best.length ? value : best))
+    const worst: DeliveryState = {
+      destination: 'd'.repeat(63),
+      attempt: Number.MAX_SAFE_INTEGER,
+      deferrals: Number.MAX_SAFE_INTEGER,
+      startedAt: epochMs(Number.MAX_SAFE_INTEGER),
+      deadline: epochMs(Number.MAX_SAFE_INTEGER),
+      notBefore: epochMs(Number.MAX_SAFE_INTEGER),
+      reason: longest(deadLetterReasons),
+      // As many as a decision remembers.
+      outcomes: Array(10).fill(longest(refusedOutcomes)).join(','),
+      refusedWebhooks: Array(10).fill('0badcafe'),
+      origin: {
+        topic: 't'.repeat(249),
+        partition: 2 ** 31 - 1,
+        offset: Number.MAX_SAFE_INTEGER,
+        timestamp: epochMs(Number.MAX_SAFE_INTEGER),
+      },
+      round: Number.MAX_SAFE_INTEGER,
+      messageId: 'm'.repeat(100),
+    }
+    const written = toHeaders(worst)
+    expect(parseDeliveryState(written)).toEqual(worst)
+    expect(Buffer.byteLength(Object.entries(written).flat().join(''))).toBeLessThan(1_024)
+  })
+
+  it.each(['destination', 'attempt', 'deferrals', 'started-at', 'deadline', 'not-before', 'origin-topic'])(
+    'without %s are not ours',
+    name => {
+      expect(parseDeliveryState({ ...headers, [name]: '' })).toBeUndefined()
+    },
+  )
+
+  it.each(['origin-partition', 'origin-offset', 'origin-timestamp', 'round', 'message-id'])(
+    'without %s are not ours',
+    name => {
+      const { [name]: _, ...others } = headers as Record<string, string>
+      expect(parseDeliveryState(others)).toBeUndefined()
+    },
+  )
+
+  it('of an event without timestamp, which Kafka marks as -1, are whole', () => {
+    const carried = parseDeliveryState({ ...headers, 'origin-timestamp': '-1' })
+    expect(carried).toEqual({ ...inThirdRound, origin: { ...origin, timestamp: -1 } })
+  })
+
+  it.each([
+    ['attempt', '1.5'],
+    ['attempt', '-1'],
+    ['attempt', '1e3'],
+    ['attempt', ' 1'],
+    ['deadline', '9007199254740993'],
+    ['deadline', 'Infinity'],
+    ['refused-webhooks', 'not-hex!'],
+    ['refused-webhooks', '0badcafe,'.repeat(2)],
+    ['outcomes', 'http_5xx,http_5xx'],
+  ])('with %s %j are malformed', (name, value) => {
+    expect(parseDeliveryState({ ...headers, [name]: value })).toBeUndefined()
+  })
+})
+
+describe('a retry record', () => {
+  it('is the event with its key and bytes, for any partition', () => {
+    const record = recordOf()
+    expect(retryRecord(record, inThirdRound)).toEqual({ key: record.key, value: record.value, headers })
+  })
+
+  it("replaces our headers and keeps others'", () => {
+    const record = recordOf({ headers: { ...headers, attempt: '1', 'null-value': '1', traceparent: '00-ab-cd-01' } })
+    expect(retryRecord(record, inThirdRound).headers).toEqual({ ...headers, traceparent: '00-ab-cd-01' })
+  })
+})
+
+describe('a dead letter', () => {
+  it('of a delivery: keyed by destination, origin and round, wherever the record stood last', () => {
+    const record = recordOf({ topic: 'hookline.retry.1h', partition: 3, offset: 7, headers })
+    expect(deadLetterRecord(record, inThirdRound, 'retries_exhausted')).toEqual({
+      key: Buffer.from('crm/hookline.events/3/41/1795248000000/3'),
+      value: record.value,
+      headers: { ...headers, reason: 'retries_exhausted', 'origin-key': 'u1' },
+    })
+  })
+
+  const ofRecord = {
+    outcomes: '',
+    'origin-topic': 'hookline.events',
+    'origin-partition': '3',
+    'origin-offset': '41',
+    'origin-timestamp': '1795248000000',
+    round: '0',
+    'origin-key': 'u1',
+  }
+  it.each([
+    ['undecodable', undefined, undefined, '-/hookline.events/3/41/1795248000000/0', {}],
+    ['invalid_message', undefined, 'too_deep', '-/hookline.events/3/41/1795248000000/0', { outcomes: 'too_deep' }],
+    [
+      'unknown_source',
+      { messageId: 'm1' },
+      undefined,
+      '-/hookline.events/3/41/1795248000000/0',
+      { 'message-id': 'm1' },
+    ],
+    [
+      'unknown_destination',
+      { destination: 'gone' },
+      undefined,
+      'gone/hookline.events/3/41/1795248000000/0',
+      { destination: 'gone' },
+    ],
+  ] as const)('of a record that never became a delivery: %s', (reason, known, code, key, more) => {
+    // What foreign producers write into these headers is not ours.
+    const record = recordOf({ headers: { destination: 'forged', attempt: '9', 'origin-key': 'forged' } })
+    expect(deadLetterRecord(record, known, reason, code)).toEqual({
+      key: Buffer.from(key),
+      value: record.value,
+      headers: { ...ofRecord, reason, ...more },
+    })
+  })
+
+  it('of an event without value: empty and marked, since null would delete the dead letter', () => {
+    const { value, headers: written } = deadLetterRecord(recordOf({ value: null }), undefined, 'undecodable')
+    expect(value).toEqual(Buffer.alloc(0))
+    expect(written['null-value']).toBe('1')
+  })
+
+  it('of an event with an empty value is not marked', () => {
+    const record = recordOf({ value: Buffer.alloc(0), headers: { 'null-value': '1' } })
+    expect(deadLetterRecord(record, undefined, 'undecodable').headers).not.toHaveProperty('null-value')
+  })
+
+  it.each<[string, Partial<LogRecord>]>([
+    ['text', {}],
+    ['bytes that are no text', { key: Buffer.from([0, 127, 128, 255]), value: Buffer.from([255, 0]) }],
+    ['without key', { key: null }],
+    ['with an empty key and an empty value', { key: Buffer.alloc(0), value: Buffer.alloc(0) }],
+    ['without value', { value: null }],
+    ["with others' headers", { headers: { traceparent: '00-ab-cd-01' } }],
+  ])('gives back the key, bytes and headers that it was made of: %s', (_name, given) => {
+    const { key, value, headers: others } = recordOf(given)
+    const ours = { attempt: '9', 'null-value': '1', 'origin-key': 'forged' }
+    const written = deadLetterRecord(recordOf({ ...given, headers: { ...ours, ...others } }), carriedOf(), 'http_4xx')
+    expect(originalOf(recordOf({ ...written, partition: 0 }))).toEqual({ key, value, headers: others })
+  })
+})

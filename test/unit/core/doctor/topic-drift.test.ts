@@ -1,0 +1,218 @@
+import { describe, expect, it } from '@jest/globals'
+import { topicDrift } from '../../../../src/core/doctor/topic-drift.ts'
+import type { TopicDescription } from '../../../../src/core/ports.ts'
+import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
+import { receivedLasts, topicConfig, topicNames, topicSpecs, topicToCreate } from '../../../../src/core/topics.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+
+const window = durationMs(4 * 3_600_000)
+const specsFor = (replicationFactor: number) =>
+  topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor }, [durationMs(10_000)])
+/** The topics exactly as specified, with changes to some of them. */
+function cluster(changes: Record<string, Partial<TopicDescription> | undefined>, replicationFactor = 3) {
+  const specs = specsFor(replicationFactor)
+  return specs
+    .map(spec => ({ ...spec, config: topicConfig(spec), ...changes[spec.name] }))
+    .filter(({ name }) => !(name in changes) || changes[name] !== undefined)
+}
+const drifts = (changes: Parameters<typeof cluster>[0], replicationFactor = 3) =>
+  topicDrift(specsFor(replicationFactor), cluster(changes, replicationFactor), window).map(
+    ({ severity, topic, kind, detail }) => `${severity} ${topic} ${kind}: ${detail}`,
+  )
+const config = (over: Record<string, string>, of = 'acme.events') => ({
+  config: { ...topicConfig(specsFor(3).find(({ name }) => name === of)!), ...over },
+})
+
+describe('what topics are needed', () => {
+  it('events, every tier of schedule and deferrals, dead letters, rejected messages, audiences, deletions', () => {
+    expect(specsFor(3).map(({ name, cleanup }) => `${name} ${cleanup}`)).toEqual([
+      'acme.events delete',
+      'acme.retry.10s delete',
+      'acme.retry.30s delete',
+      'acme.retry.1m delete',
+      'acme.retry.5m delete',
+      'acme.dead-letter compact,delete',
+      'acme.rejected delete',
+      'acme.audience-input delete',
+      'acme.audience-memberships compact',
+      'acme.suppressions compact',
+      'acme.deletions compact,delete',
+    ])
+  })
+
+  it.each([
+    [3, '2'],
+    [1, '1'],
+  ])('with %d replicas', (replicationFactor, inSync) => {
+    expect(topicConfig(specsFor(replicationFactor)[0]!)).toEqual({
+      'cleanup.policy': 'delete',
+      'retention.ms': '604800000',
+      'message.timestamp.type': 'LogAppendTime',
+      'min.insync.replicas': inSync,
+    })
+  })
+
+  it('each service needs its own', () => {
+    const of = (service: ServiceName) =>
+      specsFor(3).flatMap(({ name, usedBy }) => (usedBy.includes(service) ? [name] : []))
+    const either = ['acme.audience-input', 'acme.suppressions', 'acme.deletions']
+    expect(of('collector')).toEqual(['acme.events', 'acme.rejected', ...either])
+    const othersOnly = ['acme.rejected', 'acme.audience-memberships']
+    expect(of('dispatcher')).toEqual(specsFor(3).flatMap(({ name }) => (othersOnly.includes(name) ? [] : [name])))
+    expect(of('audiences')).toEqual(
+      ['events', 'dead-letter', 'audience-input', 'audience-memberships', 'suppressions'].map(name => `acme.${name}`),
+    )
+  })
+
+  it('a new retry topic has as many partitions as the events topic has got', () => {
+    const [events, retry] = specsFor(3)
+    expect(topicToCreate(retry!, [{ ...events!, partitions: 24, config: {} }]).partitions).toBe(24)
+    expect(topicToCreate(retry!, []).partitions).toBe(12)
+    expect(topicToCreate(specsFor(3).at(-1)!, [{ ...events!, partitions: 24, config: {} }]).partitions).toBe(12)
+  })
+})
+
+describe('drift', () => {
+  it.each<[string, Parameters<typeof cluster>[0], string[]]>([
+    ['none', {}, []],
+    ['missing', { 'acme.retry.30s': undefined }, ['error acme.retry.30s missing: does not exist']],
+    [
+      'fewer partitions than asked for',
+      Object.fromEntries(specsFor(3).map(({ name }) => [name, { partitions: 6 }])),
+      [
+        'error acme.events partitions: has 6 partitions, topics.partitions is 12',
+        'note acme.dead-letter partitions: has 6 partitions, topics.partitions is 12',
+        'note acme.rejected partitions: has 6 partitions, topics.partitions is 12',
+        'note acme.suppressions partitions: has 6 partitions, topics.partitions is 12',
+        'note acme.deletions partitions: has 6 partitions, topics.partitions is 12',
+      ],
+    ],
+    [
+      'more partitions than asked for, in agreement',
+      Object.fromEntries(
+        specsFor(3).map(({ name, partitionsAs }) => [name, { partitions: partitionsAs === undefined ? 12 : 24 }]),
+      ),
+      ['note acme.events partitions: has 24 partitions, topics.partitions is 12'],
+    ],
+    [
+      'a retry topic that disagrees with the events topic',
+      { 'acme.retry.1m': { partitions: 24 } },
+      ['error acme.retry.1m partitions: has 24 partitions, but acme.events has 12: they must agree'],
+    ],
+    [
+      'a retry topic without events topic',
+      { 'acme.events': undefined, 'acme.retry.1m': { partitions: 6 } },
+      [
+        'error acme.events missing: does not exist',
+        'error acme.retry.1m partitions: has 6 partitions, topics.partitions is 12',
+      ],
+    ],
+    [
+      'compaction where every record counts',
+      { 'acme.events': config({ 'cleanup.policy': 'compact' }) },
+      ['error acme.events cleanup: has cleanup.policy compact, needs delete'],
+    ],
+    [
+      'policies in another order',
+      { 'acme.dead-letter': config({ 'cleanup.policy': 'delete, compact' }, 'acme.dead-letter') },
+      [],
+    ],
+    [
+      'dead letters without compaction',
+      { 'acme.dead-letter': config({ 'cleanup.policy': 'delete' }, 'acme.dead-letter') },
+      ['error acme.dead-letter cleanup: has cleanup.policy delete, needs compact,delete'],
+    ],
+    ['kept for ever', { 'acme.events': config({ 'retention.ms': '-1' }) }, []],
+    ['kept longer', { 'acme.events': config({ 'retention.ms': '9999999999' }) }, []],
+    [
+      'kept shorter than specified, as long as the retry window',
+      { 'acme.events': config({ 'retention.ms': '14400000' }) },
+      ['note acme.events retention: keeps records for 4h, not 168h'],
+    ],
+    [
+      'kept shorter than the retry window',
+      { 'acme.retry.10s': config({ 'retention.ms': '14399000' }) },
+      ['error acme.retry.10s retention: keeps records for 14399s, shorter than the retry window of 4h'],
+    ],
+    [
+      'too few replicas',
+      { 'acme.events': { replicationFactor: 2 } },
+      ['error acme.events replication: has replication factor 2, needs 3'],
+    ],
+    [
+      'acknowledged by one replica',
+      { 'acme.events': config({ 'min.insync.replicas': '1' }) },
+      ['note acme.events in_sync: has min.insync.replicas 1: one replica alone may acknowledge a record'],
+    ],
+    [
+      "producers' clocks",
+      { 'acme.events': config({ 'message.timestamp.type': 'CreateTime' }) },
+      ["note acme.events timestamps: has message.timestamp.type CreateTime: producers' clocks count"],
+    ],
+  ])('%s', (_name, changes, expected) => {
+    expect(drifts(changes)).toEqual(expected)
+  })
+
+  it.each([
+    [1, ['note * replication: topics.replicationFactor is 1: for development, the loss of a broker loses deliveries']],
+    [2, specsFor(2).map(({ name }) => `error ${name} replication: has replication factor 2, needs 3`)],
+  ])('topics.replicationFactor %d', (replicationFactor, expected) => {
+    expect(drifts({}, replicationFactor)).toEqual(expected)
+  })
+
+  it('a config that the broker does not tell is taken for right, but for the policy', () => {
+    expect(drifts({ 'acme.events': { config: {} }, 'acme.dead-letter': { config: {} } })).toEqual([
+      'error acme.dead-letter cleanup: has cleanup.policy delete, needs compact,delete',
+    ])
+  })
+})
+
+describe('how long what was received may still be delivered', () => {
+  const days = (count: number): string => String(count * 24 * 3_600_000)
+  it.each<[string, Record<string, Record<string, string>>, number]>([
+    ['as created: a dead letter, then its copy on the events topic, each a segment longer', {}, 30 + 7 + 7 + 7],
+    ['dead letters kept longer', { 'acme.dead-letter': { 'retention.ms': days(90) } }, 90 + 7 + 14],
+    ['shorter: no less than the spec', { 'acme.dead-letter': { 'retention.ms': days(1) } }, 51],
+    ['segments of a month', { 'acme.events': { 'segment.ms': days(30) } }, 37 + 7 + 30],
+    ['retries kept longer than events', { 'acme.retry.30s': { 'retention.ms': days(20) } }, 37 + 27],
+    ['events kept for good', { 'acme.events': { 'retention.ms': '-1' } }, Number.POSITIVE_INFINITY],
+  ])('%s', (_name, over, expected) => {
+    const found = Object.entries(over).map(([name, config]) => ({ name, partitions: 1, replicationFactor: 1, config }))
+    expect(receivedLasts(topicNames('acme'), specsFor(3), found)).toBe(expected * 24 * 3_600_000)
+  })
+})
+
+describe('topics of copies take larger records than the events topic', () => {
+  it.each([
+    ['as they are created', {}, []],
+    [
+      'made by an earlier version',
+      { 'acme.dead-letter': config({ 'max.message.bytes': '1048588' }, 'acme.dead-letter') },
+      [
+        'note acme.dead-letter record_size: has max.message.bytes 1048588, needs 2097152: copies are longer than their records',
+      ],
+    ],
+    [
+      'and the events topic takes as much as they do',
+      { 'acme.events': config({ 'max.message.bytes': '5000000' }) },
+      ['acme.retry.10s', 'acme.retry.30s', 'acme.retry.1m', 'acme.retry.5m', 'acme.dead-letter'].map(
+        topic =>
+          `note ${topic} record_size: has max.message.bytes 2097152, needs 5065536: copies are longer than their records`,
+      ),
+    ],
+  ])('%s', (_, changes, expected) => {
+    expect(drifts(changes)).toEqual(expected)
+  })
+})
+
+describe('compacted topics keep what a late record would remove', () => {
+  it.each([
+    ['audience-memberships', '0', '21600000'],
+    ['suppressions', '3600000', '21600000'],
+  ])('tells that %s was made by an earlier version', (name, is, needed) => {
+    const topic = `acme.${name}`
+    expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, needs ${needed}: a late record may remove a newer one before that is noticed`,
+    ])
+  })
+})

@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals'
+import { RateLimiter } from '../../../../src/core/flow/rate-limiter.ts'
+
+describe('100 a second, of which one second may be saved', () => {
+  it.each<[string, readonly [spent: number, at: number][], number, number]>([
+    ['fresh', [], 0, 0],
+    ['some of it spent', [[99, 0]], 0, 0],
+    ['all of it spent', [[100, 0]], 0, 1],
+    ['a little is there again', [[100, 0]], 10, 0],
+    ['a batch larger than the burst gets through, and is paid back', [[1_000, 0]], 0, 10],
+    ['half of that is paid back', [[1_000, 0]], 5_000, 5],
+    ['all but a moment', [[1_000, 0]], 8_999, 1],
+    ['nothing is left and nothing owed', [[1_000, 0]], 9_000, 1],
+    ['the first of it again', [[1_000, 0]], 9_010, 0],
+    [
+      'a quiet source saves one second, not more',
+      [
+        [0, 60_000],
+        [200, 60_000],
+      ],
+      60_000,
+      2,
+    ],
+    [
+      'what is spent in parts adds up',
+      [
+        [60, 0],
+        [60, 100],
+        [60, 200],
+      ],
+      200,
+      1,
+    ],
+  ])('%s', (_, spendings, now, expected) => {
+    const limiter = new RateLimiter(1_000, -1_000)
+    for (const [count, at] of spendings) limiter.spend(count, 100, at)
+    expect(limiter.secondsToWait(now)).toBe(expected)
+  })
+})
+
+/** How many turns were taken up to a time, asking whenever the next one was promised. */
+function turnsUntil(limiter: RateLimiter, from: number, to: number, perSecond: number): number {
+  let count = 0
+  for (let now = from; now < to; ) {
+    const wait = limiter.msToWait(now)
+    if (wait > 0) now += wait
+    else {
+      limiter.spend(1, perSecond, now)
+      count++
+    }
+  }
+  return count
+}
+
+const paced = (): RateLimiter => new RateLimiter(100, -100)
+
+describe('turns of which 100 ms may be made up for', () => {
+  it.each([
+    [1, 10],
+    [500, 5_000],
+    [7.5, 75],
+    [100_000, 1_000_000],
+  ])('%d a second: as many in ten seconds, and what 100 ms may make up for', (perSecond, expected) => {
+    const count = turnsUntil(paced(), 0, 10_000, perSecond)
+    expect(count).toBeGreaterThanOrEqual(expected)
+    expect(count).toBeLessThanOrEqual(expected + perSecond / 10 + 1)
+  })
+
+  it('is even: the next turn comes one period after the last', () => {
+    const limiter = paced()
+    turnsUntil(limiter, 0, 1_000, 100)
+    expect(limiter.msToWait(1_000)).toBe(0)
+    limiter.spend(1, 100, 1_000)
+    expect(limiter.msToWait(1_000)).toBe(10)
+    expect(limiter.msToWait(1_004)).toBe(6)
+    expect(limiter.msToWait(1_010)).toBe(0)
+  })
+
+  it('after a halt no flood follows', () => {
+    const limiter = paced()
+    turnsUntil(limiter, 0, 1_000, 100)
+    expect(turnsUntil(limiter, 60_000, 61_000, 100)).toBeLessThanOrEqual(111)
+  })
+
+  it('a new rate holds from the next turn on', () => {
+    const limiter = paced()
+    turnsUntil(limiter, 0, 1_000, 1)
+    const count = turnsUntil(limiter, 1_900, 2_900, 100)
+    expect(count).toBeGreaterThanOrEqual(90)
+    expect(count).toBeLessThanOrEqual(111)
+  })
+})
+
+it('says in whole seconds when a number may be spent without a debt', () => {
+  const limiter = new RateLimiter(10_000, -10_000)
+  limiter.spend(10, 1, 0)
+  expect(limiter.secondsToWaitFor(1, 1, 0)).toBe(1)
+  expect(limiter.secondsToWaitFor(3, 1, 500)).toBe(3)
+  expect(limiter.secondsToWaitFor(3, 1, 3_000)).toBe(0)
+})

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals'
+import { FailureThrottle } from '../../../../src/core/operator/failure-throttle.ts'
+
+function failing(throttle: FailureThrottle, address: string, times: number, now = 0): void {
+  for (let time = 0; time < times; time++) throttle.failed(address, now)
+}
+
+describe('one address', () => {
+  it('has ten wrong keys, then one in ten seconds', () => {
+    const throttle = new FailureThrottle(0)
+    failing(throttle, '192.0.2.1', 9)
+    expect(throttle.secondsToWait('192.0.2.1', 0)).toBe(0)
+    failing(throttle, '192.0.2.1', 1)
+    expect(throttle.secondsToWait('192.0.2.1', 0)).toBe(10)
+    expect(throttle.secondsToWait('192.0.2.1', 10)).toBe(10)
+    expect(throttle.secondsToWait('192.0.2.2', 10)).toBe(0)
+    expect(throttle.secondsToWait('192.0.2.1', 9_999)).toBe(1)
+    expect(throttle.secondsToWait('192.0.2.1', 10_000)).toBe(0)
+    failing(throttle, '192.0.2.1', 1, 10_000)
+    expect(throttle.secondsToWait('192.0.2.1', 10_000)).toBe(10)
+  })
+
+  it.each([
+    ['of one IPv6 network', '2001:db8::1', '2001:db8::2:3:4:5', true],
+    ['of two IPv6 networks', '2001:db8::1', '2001:db8:0:1::1', false],
+    ['in both forms of IPv4', '192.0.2.1', '::ffff:192.0.2.1', true],
+    ['that are none', '', 'x', false],
+  ])('is one client or two: %s', (_name, first, second, isOne) => {
+    const throttle = new FailureThrottle(0)
+    failing(throttle, first, 10)
+    expect(throttle.secondsToWait(second, 0) > 0).toBe(isOne)
+  })
+})
+
+describe('all addresses together', () => {
+  const many = (throttle: FailureThrottle): void => {
+    for (let index = 0; index < 100; index++) throttle.failed(`192.0.2.${index}`, 0)
+  }
+
+  it('have a hundred wrong keys, then one a second', () => {
+    const throttle = new FailureThrottle(0)
+    many(throttle)
+    expect(throttle.secondsToWait('198.51.100.1', 0)).toBe(1)
+    expect(throttle.secondsToWait('198.51.100.1', 999)).toBe(1)
+    expect(throttle.secondsToWait('198.51.100.1', 1_000)).toBe(0)
+  })
+
+  it('keep nobody out who has sent a right key before', () => {
+    const throttle = new FailureThrottle(0)
+    throttle.succeeded('198.51.100.1', 0)
+    many(throttle)
+    expect(throttle.secondsToWait('198.51.100.1', 0)).toBe(0)
+  })
+
+  it('are remembered up to a thousand', () => {
+    const throttle = new FailureThrottle(0)
+    failing(throttle, '192.0.2.1', 20)
+    for (let index = 0; index < 1_000; index++) throttle.succeeded(`10.0.${index >> 8}.${index & 255}`, 0)
+    expect(throttle.secondsToWait('192.0.2.1', 0)).toBe(0)
+  })
+})

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals'
+import { changeBetween, withLiveOf } from '../../../../src/core/settings/differences.ts'
+import { draftFrom, settingsFrom } from '../../../../src/core/settings/draft.ts'
+import type { Settings } from '../../../../src/core/settings/settings.ts'
+
+const input = {
+  kafka: { brokers: ['a:9092'] },
+  registry: { url: 'http://registry:8081', username: 'user', password: 'old' },
+  sources: [{ id: 'web', writeKey: 'old' }],
+  destinations: [{ id: 'crm', sources: ['web'], sharedSecret: 'old', webhooks: [{ url: 'https://a.example' }] }],
+}
+
+function settings(changes: object = {}): Settings {
+  const result = settingsFrom(draftFrom({ ...input, ...changes }), new Map())
+  if (result.kind === 'refused') throw new Error(JSON.stringify(result.problems))
+  return result.settings
+}
+
+const operatorOf = (...key: readonly string[]) => ({ operator: { keys: [{ name: 'ada', role: 'operate', key }] } })
+const [destination] = input.destinations
+
+describe('changeBetween', () => {
+  it.each<[string, object, string[], string[]]>([
+    ['nothing', {}, [], []],
+    ['a default written out', { topics: { partitions: 12 } }, [], []],
+    ['the value of a write key', { sources: [{ id: 'web', writeKey: 'new' }] }, ['sources'], []],
+    ['a second secret', { destinations: [{ ...destination, sharedSecret: ['old', 'new'] }] }, ['destinations'], []],
+    [
+      'a header',
+      { destinations: [{ ...destination, webhooks: [{ url: 'https://a.example', headers: { a: '' } }] }] },
+      ['destinations'],
+      [],
+    ],
+    [
+      'log, network, payload and audiences',
+      {
+        log: { level: 'debug' },
+        network: { ports: [443] },
+        payload: { userAgent: 'A' },
+        audiences: { emitPerSecond: 1 },
+      },
+      ['log', 'network', 'payload', 'audiences'],
+      [],
+    ],
+    ['a canary', { canary: { destination: 'crm' } }, ['canary'], []],
+    ['kafka', { kafka: { brokers: ['a:9092', 'b:9092'] } }, [], ['kafka']],
+    ['the value of a password', { registry: { ...input.registry, password: 'new' } }, [], ['registry']],
+    [
+      'sizes, servers and delivery',
+      {
+        topics: { partitions: 3 },
+        collector: { operatorKey: 'k' },
+        ops: { listen: '[::]:1' },
+        delivery: { ordering: 'none' },
+      },
+      [],
+      ['topics', 'collector', 'ops', 'delivery'],
+    ],
+    ['the first key of the operator API, which then listens', operatorOf('old'), ['operator'], ['operatorListen']],
+    ['both sorts', { payload: { messageIdHeader: false }, delivery: { schedule: [] } }, ['payload'], ['delivery']],
+  ])('%s', (_, changes, live, needRestart) => {
+    expect(changeBetween(settings(), settings(changes))).toEqual({ live, needRestart })
+    expect(changeBetween(settings(changes), settings())).toEqual({ live, needRestart })
+  })
+})
+
+it('a second operator key during a rotation takes effect without a restart', () => {
+  const change = changeBetween(settings(operatorOf('old')), settings(operatorOf('new', 'old')))
+  expect(change).toEqual({ live: ['operator'], needRestart: [] })
+})
+
+it('withLiveOf takes what is live and keeps the rest', () => {
+  const [before, after] = [settings(), settings({ payload: { userAgent: 'A' }, delivery: { ordering: 'none' } })]
+  expect(withLiveOf(before, after)).toEqual({ ...before, payload: after.payload })
+})

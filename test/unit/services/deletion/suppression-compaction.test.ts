@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals'
+import { createSuppressionCompaction } from '../../../../src/services/deletion/suppression-list.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
+
+const minute = 60_000
+
+/** So many users have marks that are over; when parts of them were taken out is noted, in seconds. */
+function setUp(users: number) {
+  const clock = new ManualClock()
+  const logger = new RecordingLogger()
+  const parts: { at: number; users: number }[] = []
+  const state = { users, isCurrent: true, isOurs: true, failure: undefined as Error | undefined }
+  const tidy = async (most: number): Promise<number> => {
+    if (state.failure !== undefined) throw state.failure
+    const taken = Math.min(most, state.users)
+    state.users -= taken
+    parts.push({ at: clock.monotonic() / 1_000, users: taken })
+    return taken
+  }
+  const marks = { tidy, isCurrent: () => state.isCurrent }
+  const upkeep = createSuppressionCompaction({ marks, isOurs: () => state.isOurs, clock, logger })
+  upkeep.start()
+  const pass = (ms: number) => clock.advance(ms, () => new Promise(resolve => setImmediate(resolve)))
+  return { clock, logger, parts, state, upkeep, pass }
+}
+
+describe('marks that are over', () => {
+  it('go in parts, a second apart; then it is looked every ten minutes', async () => {
+    const { parts, pass } = setUp(1_200)
+    await pass(20 * minute + 5_000)
+    expect(parts).toEqual([
+      { at: 600, users: 500 },
+      { at: 601, users: 500 },
+      { at: 602, users: 200 },
+      { at: 1_202, users: 0 },
+    ])
+  })
+
+  it('stay where another process takes them, until it is this one', async () => {
+    const { parts, pass, state } = setUp(1)
+    state.isOurs = false
+    await pass(15 * minute)
+    expect(parts).toEqual([])
+    state.isOurs = true
+    await pass(5 * minute)
+    expect(parts).toEqual([{ at: 1_200, users: 1 }])
+  })
+
+  it('stay while it is not known what was said of these users last', async () => {
+    const { parts, pass, state } = setUp(1)
+    state.isCurrent = false
+    await pass(11 * minute)
+    expect(parts).toEqual([])
+    state.isCurrent = true
+    await pass(1_000)
+    expect(parts).toHaveLength(1)
+  })
+
+  it('stay when the topic does not take it, which is said', async () => {
+    const { parts, pass, state, logger } = setUp(1)
+    state.failure = new Error('not writable')
+    await pass(10 * minute)
+    expect(logger.lines).toMatchObject([{ level: 'warn', fields: { error: 'not writable' } }])
+    state.failure = undefined
+    await pass(10 * minute)
+    expect(parts).toEqual([{ at: 1_200, users: 1 }])
+  })
+
+  it('stay after the stop', async () => {
+    const { clock, parts, pass, upkeep } = setUp(1)
+    upkeep.stop()
+    await pass(20 * minute)
+    expect(parts).toEqual([])
+    expect(clock.timers).toBe(0)
+  })
+})

@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { encodeSuppressions, type Mark, markedAgain } from '../../../../src/core/deletion/suppressions.ts'
+import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
+import { createSuppressionList, type SuppressionList } from '../../../../src/services/deletion/suppression-list.ts'
+import type { MemoryFollower } from '../../../support/kafka/memory-follower.ts'
+import { MemoryLog } from '../../../support/kafka/memory-log.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
+
+const topic = 'suppressions'
+const day = 24 * 3_600_000
+
+let clock: ManualClock
+let log: MemoryLog
+let logger: RecordingLogger
+let follower: MemoryFollower
+let marks: SuppressionList
+
+/** One more process that follows the same topic. */
+async function process(): Promise<{ marks: SuppressionList; follower: MemoryFollower }> {
+  const own = log.follower(topic)
+  const created = createSuppressionList({ follower: own, producer: log.producer(), topic, clock, logger })
+  await created.start()
+  return { marks: created, follower: own }
+}
+
+const deletedAt = (at: EpochMs, isSuppressed = false, source?: string): Mark => ({
+  source,
+  deletedAt: at,
+  isSuppressed,
+})
+const write = (userId: string, ...list: Mark[]): void =>
+  log.write(topic, list.length === 0 ? null : Buffer.from(encodeSuppressions(list)), userId)
+const about = (userId: string, receivedAt = clock.now()) => ({ userId, sourceId: 'web', receivedAt })
+
+beforeEach(async () => {
+  clock = new ManualClock()
+  log = new MemoryLog(clock)
+  logger = new RecordingLogger()
+  ;({ marks, follower } = await process())
+})
+
+describe('what is known', () => {
+  it('is what stood there at the start', async () => {
+    write('ada', deletedAt(clock.now()))
+    const { marks } = await process()
+    expect(marks.size).toBe(1)
+    expect(marks.stops(about('ada'), clock.now())).toBe('user_deleted')
+    expect(marks.stops(about('bob'), clock.now())).toBeUndefined()
+  })
+
+  it('is the last word on each user', () => {
+    write('ada', deletedAt(clock.now(), true))
+    log.poll()
+    expect(marks.stops(about('ada', epochMs(clock.now() + 1)), clock.now())).toBe('suppressed')
+    write('ada')
+    log.poll()
+    expect(marks.stops(about('ada'), clock.now())).toBeUndefined()
+    expect(marks.size).toBe(0)
+  })
+
+  it.each([
+    ['bytes that are no marks', () => log.write(topic, Buffer.from('{"marks":7}'), 'ada')],
+    ['a record without key', () => log.write(topic, Buffer.from(encodeSuppressions([])), null)],
+  ])('is not changed by %s, which is said', (_, foreign) => {
+    write('ada', deletedAt(clock.now()))
+    foreign()
+    log.poll()
+    expect(marks.get('ada')).toEqual([deletedAt(clock.now())])
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: { topic, partition: 0, offset: 1 } }])
+  })
+})
+
+describe('how old it is', () => {
+  it('without an answer for 5 s it is not to be relied on, and whoever waits is told when it is again', async () => {
+    const told: number[] = []
+    marks.onCurrent(() => told.push(clock.now()))
+    follower.isCutOff = true
+    await clock.advance(4_999)
+    expect(marks.isCurrent()).toBe(true)
+    await clock.advance(1)
+    expect(marks.isCurrent()).toBe(false)
+    expect(marks.age()).toBe(5_000)
+    expect(told).toEqual([])
+    follower.isCutOff = false
+    log.poll()
+    log.poll()
+    expect(marks.isCurrent()).toBe(true)
+    expect(told).toEqual([clock.now()])
+  })
+
+  it('nothing is known before the start', () => {
+    const { isCurrent, age } = createSuppressionList({ follower, producer: log.producer(), topic, clock, logger })
+    expect(isCurrent()).toBe(false)
+    expect(age()).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('changes', () => {
+  /** Hands over and answers until nothing happens any more. */
+  const settle = async (): Promise<void> => {
+    while (log.poll()) await new Promise(resolve => setImmediate(resolve))
+  }
+  const deleting = (mark: Mark) => (held?: readonly Mark[]) => markedAgain(held, [mark])
+
+  it('resolve when they are stored and read back', async () => {
+    let isDone = false
+    const update = marks.update('ada', deleting(deletedAt(clock.now()))).then(() => (isDone = true))
+    follower.isCutOff = true
+    await settle()
+    expect(log.records(topic)).toHaveLength(1)
+    expect(isDone).toBe(false)
+    follower.isCutOff = false
+    await settle()
+    await update
+    expect(marks.get('ada')).toEqual([deletedAt(clock.now())])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('of nothing to nothing are not written', async () => {
+    await marks.update('ada', held => held)
+    expect(log.records(topic)).toEqual([])
+  })
+
+  it('reject when the topic does not take them', async () => {
+    log.unwritable.add(topic)
+    const update = marks.update('ada', deleting(deletedAt(clock.now())))
+    log.poll()
+    await expect(update).rejects.toThrow('suppressions is not writable')
+  })
+
+  it('reject when they are not read back within 10 s', async () => {
+    follower.isCutOff = true
+    const update = marks.update('ada', deleting(deletedAt(clock.now())))
+    const refused = expect(update).rejects.toThrow('suppressions: what was written is not read back within 10000 ms')
+    await clock.advance(10_000, settle)
+    await refused
+  })
+
+  it('of two processes at once both hold, whichever came first', async () => {
+    const other = await process()
+    const now = clock.now()
+    const both = [
+      marks.update('ada', deleting(deletedAt(now, true, 'web'))),
+      other.marks.update('ada', deleting(deletedAt(now, false, 'app'))),
+    ]
+    await settle()
+    await Promise.all(both)
+    const all = [deletedAt(now, true, 'web'), deletedAt(now, false, 'app')]
+    expect(marks.get('ada')).toEqual(all)
+    expect(other.marks.get('ada')).toEqual(all)
+  })
+
+  it('of one process at once both hold too', async () => {
+    const now = clock.now()
+    const both = ['web', 'app'].map(source => marks.update('ada', deleting(deletedAt(now, false, source))))
+    await settle()
+    await Promise.all(both)
+    expect(marks.get('ada')).toEqual([deletedAt(now, false, 'web'), deletedAt(now, false, 'app')])
+  })
+
+  it('a suppression survives a second writer that dies before it has read its record back, also a compaction after that', async () => {
+    const now = clock.now()
+    const update = marks.update('ada', deleting(deletedAt(now, true)))
+    await settle()
+    await update
+    const dead = encodeSuppressions([deletedAt(now)])
+    log.write(topic, Buffer.from(dead), 'ada', { write: 'of the dead one', 'made-of': '-1' })
+    await settle()
+    const later = about('ada', epochMs(now + 1))
+    const { marks: started } = await process()
+    for (const each of [marks, started]) expect(each.stops(later, clock.now())).toBe('suppressed')
+    const tidied = marks.tidy(10)
+    await settle()
+    expect(await tidied).toBe(1)
+    expect(String(log.records(topic).at(-1)?.value)).toBe(encodeSuppressions([deletedAt(now, true)]))
+    expect(await marks.tidy(10)).toBe(0)
+  })
+
+  it('what is over goes, what is not stays, and so does a deletion that comes just then', async () => {
+    const old = clock.now()
+    write('ada', deletedAt(old))
+    write('bob', deletedAt(old), deletedAt(old, true, 'web'))
+    write('cleo', deletedAt(old))
+    await clock.advance(durationMs(51 * day + 1), settle)
+    write('dan', deletedAt(clock.now()))
+    log.poll()
+    const other = await process()
+    const again = deletedAt(clock.now())
+    const both = [other.marks.update('cleo', deleting(again)), marks.tidy(10)]
+    await settle()
+    expect((await Promise.all(both))[1]).toBe(3)
+    for (const each of [marks, other.marks]) {
+      expect(['ada', 'bob', 'cleo', 'dan'].map(user => each.get(user))).toEqual([
+        undefined,
+        [deletedAt(old, true, 'web')],
+        [again],
+        [again],
+      ])
+      expect(each.size).toBe(3)
+    }
+    expect(await marks.tidy(10)).toBe(0)
+  })
+
+  it('no more users are tidied at once than asked for', async () => {
+    for (const user of ['ada', 'bob', 'cleo']) write(user, deletedAt(clock.now()))
+    await clock.advance(durationMs(51 * day + 1), settle)
+    const tidied = marks.tidy(2)
+    await settle()
+    expect(await tidied).toBe(2)
+    expect(marks.size).toBe(1)
+  })
+})
+
+it('nothing is known for sure when the machine wakes up, until the topic was read again', async () => {
+  log.poll()
+  expect(marks.isCurrent()).toBe(true)
+  clock.suspend(60_000)
+  expect(marks.isCurrent()).toBe(false)
+  log.poll()
+  expect(marks.isCurrent()).toBe(true)
+})

@@ -1,0 +1,167 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
+import { type SyncId, syncBegan } from '../../../../src/core/audience/sync.ts'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { type SyncRequest, UploadCutShort } from '../../../../src/core/operator/operator-api.ts'
+import { createOperatorService, type OperatorService } from '../../../../src/services/operator/operator.ts'
+import { destinationOf, sourceOf } from '../../../support/dispatcher/deliveries.ts'
+import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
+import { traceparent } from '../../../support/telemetry/traceparent.ts'
+
+const hour = 3_600_000
+const destinations = [destinationOf()]
+const directory = audienceDirectory({
+  destinations,
+  audiences: { emitPerSecond: 1, list: [{ name: 'Shoppers', kind: 'audience', destinations: ['crm'] }] },
+})
+
+let harness: OperatorHarness
+let logger: RecordingLogger
+let service: OperatorService
+beforeEach(async () => {
+  harness = new OperatorHarness()
+  logger = new RecordingLogger()
+  const access = harness.access()
+  service = createOperatorService({
+    ...{ producer: access.producer, reader: access.reader, positions: access.positions, clock: access.clock },
+    ...{ topics, logger, marks: await access.marks() },
+    codec: await access.events(),
+    inputCodec: await access.inputs(),
+    brokersNow: access.brokersNow,
+    routing: () => createRouting({ sources: [sourceOf('web')], destinations }),
+    audiences: () => directory,
+  })
+})
+
+async function* listOf(...batches: readonly (readonly string[] | Error)[]): AsyncGenerator<readonly string[]> {
+  for (const batch of batches) {
+    if (batch instanceof Error) throw batch
+    yield batch
+  }
+}
+const sync = (lines: AsyncIterable<readonly string[]>, given: Partial<SyncRequest> = {}) =>
+  harness.during(service.sync({ audience: 'Shoppers', mode: 'full', allowEmpty: false, lines, ...given }))
+const deleteUsers = (input: unknown) => harness.during(service.deleteUsers(input))
+
+describe('a deletion', () => {
+  it('is carried out, logged without its users, and can be asked about', async () => {
+    const answer = await deleteUsers({ userIds: ['ada'] })
+    expect(answer).toEqual({ kind: 'accepted', id: expect.any(String), status: 'running', users: 1 })
+    const { id } = answer as { id: string }
+    expect(harness.events().map(({ message }) => message.type)).toEqual(['delete'])
+    expect(await service.findDeletion(id)).toMatchObject({ kind: 'found', status: { id, status: 'running' } })
+    expect(logger.lines).toMatchObject([{ level: 'info', fields: { id, users: 1, suppress: false, sources: ['web'] } }])
+    expect(JSON.stringify(logger.lines)).not.toContain('ada')
+  })
+
+  it("is of the brokers' time", async () => {
+    harness.brokersAhead = hour
+    await deleteUsers({ userIds: ['ada'] })
+    expect(harness.marksOf('ada')).toMatchObject([{ deletedAt: Date.parse('2026-03-01T01:00:00.000Z') }])
+  })
+
+  it.each<[string, unknown, string]>([
+    ['that names nobody', {}, 'invalid_body'],
+    ['of an unknown source', { userIds: ['ada'], sources: ['wbe'] }, 'unknown_source'],
+  ])('%s is refused', async (_name, input, code) => {
+    expect(await deleteUsers(input)).toMatchObject({ kind: 'refused', code })
+    expect(harness.log.records(topics.suppressions)).toEqual([])
+  })
+
+  it.each([topics.suppressions, topics.audienceInput, topics.deletions, topics.events])(
+    'is to be sent again when %s takes nothing',
+    async topic => {
+      harness.log.unwritable.add(topic)
+      expect(await deleteUsers({ userIds: ['ada'] })).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+      expect(logger.lines).toMatchObject([{ level: 'error', line: 'deletion failed' }])
+    },
+  )
+
+  it('that nobody asked for is not found', async () => {
+    expect(await service.findDeletion('d-2')).toMatchObject({ kind: 'refused', code: 'not_found' })
+  })
+})
+
+describe('a sync', () => {
+  it('is taken', async () => {
+    expect(await sync(listOf(['ada'], ['bob']))).toEqual({ kind: 'synced', syncId: expect.any(Number), received: 2 })
+    expect(harness.inputsTold().toSorted()).toEqual([
+      'observed ada true',
+      'observed bob true',
+      'sync_ended',
+      'sync_ended',
+    ])
+    expect(logger.lines).toMatchObject([{ level: 'info', fields: { audience: 'Shoppers', received: 2, end: 'ended' } }])
+  })
+
+  it("begins by the brokers' time, and reads no topic for that", async () => {
+    harness.brokersAhead = hour
+    harness.read.length = 0
+    const { syncId } = (await sync(listOf(['ada']))) as { syncId: SyncId }
+    expect(syncBegan(syncId)).toBe(Date.parse('2026-03-01T01:00:00.000Z'))
+    expect(harness.read).toEqual([])
+  })
+
+  it('of an unknown audience is refused, before its list is read', async () => {
+    const lines = listOf(new Error('nobody is to read this'))
+    expect(await sync(lines, { audience: 'Nobody' })).toMatchObject({ code: 'unknown_audience' })
+    expect(service.refuseAudience('Nobody')).toMatchObject({ code: 'unknown_audience' })
+    expect(service.refuseAudience('Shoppers')).toBeUndefined()
+  })
+
+  it.each<[string, readonly string[], string, RegExp]>([
+    ['a wrong line', ['ada', '[1]'], 'invalid_body', /^Line 2: .*\. Nobody is taken out: /],
+    ['nobody', [''], 'invalid_body', /^The list names nobody, .* allowEmpty=true/],
+  ])('with %s is refused', async (_name, lines, code, message) => {
+    expect(await sync(listOf(lines))).toMatchObject({ kind: 'refused', code, message: expect.stringMatching(message) })
+    expect(harness.inputsTold()).not.toContain('sync_ended')
+  })
+
+  it('that is cut short is told so to whoever gave the list', async () => {
+    expect(await sync(listOf(['ada'], new UploadCutShort('the sender has gone')))).toEqual({ kind: 'cut_short' })
+    expect(harness.inputsTold()).not.toContain('sync_ended')
+    expect(logger.lines).toMatchObject([{ level: 'warn', fields: { why: 'the sender has gone' } }])
+  })
+
+  it('is not ended by a process that ends', async () => {
+    async function* list() {
+      yield ['ada']
+      service.stop()
+      yield ['bob']
+    }
+    expect(await sync(list())).toMatchObject({ code: 'unavailable', retryAfter: 1 })
+    expect(harness.inputsTold()).toEqual(['observed ada true'])
+  })
+
+  it('is to be sent again when Kafka does not take it', async () => {
+    harness.log.unwritable.add(topics.audienceInput)
+    expect(await sync(listOf(['ada']))).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+  })
+})
+
+describe('what operators ask for names its trace to whoever goes on with it', () => {
+  const trace = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
+  const headersOn = (topic: string) => [
+    ...new Set(harness.log.records(topic).map(({ headers }) => JSON.stringify(headers))),
+  ]
+
+  it('a sync: its observations and its end', async () => {
+    await sync(listOf(['ada', 'bob']), { trace })
+    expect(harness.inputsTold().length).toBeGreaterThan(2)
+    expect(headersOn(topics.audienceInput)).toEqual([JSON.stringify(trace)])
+  })
+
+  it('a deletion: its delete messages and what audiences are to forget, not what is kept', async () => {
+    await harness.during(service.deleteUsers({ userIds: ['ada'] }, trace))
+    expect(headersOn(topics.audienceInput)).toEqual([JSON.stringify(trace)])
+    expect(headersOn(topics.events)).toEqual([JSON.stringify(trace)])
+    expect([...headersOn(topics.deletions), ...headersOn(topics.suppressions)].join()).not.toContain('traceparent')
+  })
+
+  it('nothing without traces', async () => {
+    await sync(listOf(['ada']))
+    await deleteUsers({ userIds: ['ada'] })
+    expect([...headersOn(topics.audienceInput), ...headersOn(topics.events)]).toEqual(['{}', '{}'])
+  })
+})

@@ -1,0 +1,179 @@
+import { describe, expect, it } from '@jest/globals'
+import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
+import type { DeadLetterReason } from '../../../../src/core/delivery/outcome.ts'
+import type { Decoded, EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
+import { epochMs } from '../../../../src/core/units.ts'
+import {
+  createReadEvent,
+  listDeadLetters,
+  visitDeadLetters,
+} from '../../../../src/services/operator/read-dead-letters.ts'
+import { carriedOf, eventOf, recordOf, start } from '../../../support/dispatcher/deliveries.ts'
+
+const topic = 'hookline.dead-letter'
+
+/** The nth dead letter, given up at minute `minute`. */
+function deadLetter(n: number, minute = n, reason: DeadLetterReason = 'http_4xx'): LogRecord {
+  const event = recordOf({ offset: n })
+  const origin = { ...carriedOf().origin, offset: n }
+  const outgoing = deadLetterRecord(event, carriedOf({ origin, messageId: `m-${n}` }), reason)
+  return recordOf({ ...outgoing, topic, partition: 0, offset: n, timestamp: epochMs(start + minute * 60_000) })
+}
+const tombstone = (of: LogRecord, offset: number): LogRecord => ({ ...of, offset, value: null, headers: {} })
+
+/** Answers the first, second, … reading with these records. */
+function readerOf(...readings: (readonly LogRecord[])[]): TopicReader & { readonly readingsLeft: () => number } {
+  return {
+    readingsLeft: () => readings.length,
+    async readToEnd(asked, onRecord) {
+      expect(asked).toBe(topic)
+      const records = (readings.length > 1 ? readings.shift() : readings[0]) ?? []
+      for (const record of records) await onRecord(record)
+      return records.length
+    },
+  }
+}
+
+describe('dead letters are visited', () => {
+  const visited = async (reader: TopicReader): Promise<[number, unknown[]]> => {
+    const seen: unknown[] = []
+    const total = await visitDeadLetters(
+      reader,
+      topic,
+      ({ messageId }, record) => void seen.push([messageId, record.offset]),
+    )
+    return [total, seen]
+  }
+
+  it('that were not put back, with their records', async () => {
+    const [first, second, third] = [deadLetter(1), deadLetter(2), deadLetter(3)]
+    const reader = readerOf([first, second, third, tombstone(second, 9)])
+    expect(await visited(reader)).toEqual([
+      2,
+      [
+        ['m-1', 1],
+        ['m-3', 3],
+      ],
+    ])
+  })
+
+  it('as they stood after the first reading: what comes between the two is left alone', async () => {
+    const known = [deadLetter(1), deadLetter(2)]
+    const between = [deadLetter(3), tombstone(deadLetter(1), 9)]
+    expect(await visited(readerOf(known, [...known, ...between]))).toEqual([
+      2,
+      [
+        ['m-1', 1],
+        ['m-2', 2],
+      ],
+    ])
+  })
+
+  it('one after the other', async () => {
+    const order: string[] = []
+    await visitDeadLetters(readerOf([deadLetter(1), deadLetter(2)]), topic, async ({ messageId }) => {
+      order.push(`begin ${messageId}`)
+      await new Promise(resolve => setImmediate(resolve))
+      order.push(`end ${messageId}`)
+    })
+    expect(order).toEqual(['begin m-1', 'end m-1', 'begin m-2', 'end m-2'])
+  })
+
+  it('and nothing is read a second time when there are none', async () => {
+    const reader = readerOf([deadLetter(1), tombstone(deadLetter(1), 2)], [])
+    expect(await visited(reader)).toEqual([0, []])
+    expect(reader.readingsLeft()).toBe(1)
+  })
+})
+
+describe('dead letters are listed', () => {
+  const records = [
+    deadLetter(1, 5),
+    deadLetter(2, 1),
+    deadLetter(3, 3, 'undecodable'),
+    deadLetter(4, 2),
+    deadLetter(5, 4),
+  ]
+  const list = (filter = {}, limit?: number) =>
+    listDeadLetters({ reader: readerOf(records), topic, readEvent: async () => undefined }, filter, limit)
+  const ids = async (limit?: number): Promise<unknown[]> =>
+    (await list({}, limit)).deadLetters.map(({ messageId }) => messageId)
+
+  it.each<[number | undefined, string[]]>([
+    [undefined, ['m-2', 'm-4', 'm-3', 'm-5', 'm-1']],
+    [9, ['m-2', 'm-4', 'm-3', 'm-5', 'm-1']],
+    [3, ['m-3', 'm-5', 'm-1']],
+    [2, ['m-5', 'm-1']],
+    [1, ['m-1']],
+  ])('oldest first, with a limit of %s the newest', async (limit, expected) => {
+    expect(await ids(limit)).toEqual(expected)
+  })
+
+  it('in the order of their keys where the time is the same', async () => {
+    const same = [deadLetter(2, 1), deadLetter(1, 1)]
+    const deps = { reader: readerOf(same), topic, readEvent: async () => undefined }
+    expect((await listDeadLetters(deps, {})).deadLetters.map(({ messageId }) => messageId)).toEqual(['m-1', 'm-2'])
+  })
+
+  it('and counted, whatever the limit', async () => {
+    expect(await list({}, 1)).toMatchObject({
+      total: 5,
+      selected: 5,
+      byReason: new Map([
+        ['http_4xx', 4],
+        ['undecodable', 1],
+      ]),
+    })
+    const selected = await list({ reason: 'undecodable' }, 1)
+    expect(selected).toMatchObject({ total: 5, selected: 1, byReason: new Map([['undecodable', 1]]) })
+  })
+})
+
+describe('the event of a dead letter', () => {
+  const event = eventOf()
+  const undecodable: Decoded = { kind: 'undecodable', detail: 'x' }
+  const needed = (schemaId: number): Decoded => ({ kind: 'schema_needed', schemaId })
+
+  /** Decodes as told; knows schema 1 once it was learnt, never schema 2; the registry cannot be reached for schema 3. */
+  function codecOf(decoded: Decoded) {
+    const asked: number[] = []
+    const times: number[] = []
+    const codec: EventCodec = {
+      encode: () => Buffer.alloc(0),
+      decode(_value, receivedAt) {
+        times.push(receivedAt)
+        return decoded.kind === 'schema_needed' && asked.includes(1) ? { kind: 'event', event } : decoded
+      },
+      async learn(id) {
+        asked.push(id)
+        if (id === 3) throw new Error('the registry is away')
+        return id === 1
+      },
+    }
+    return { codec, asked, times }
+  }
+  const read = async (decoded: Decoded, readings: number) => {
+    const { codec, asked, times } = codecOf(decoded)
+    const failures: unknown[] = []
+    const readEvent = createReadEvent(codec, error => failures.push(error))
+    const record = deadLetter(1)
+    const parsed = { origin: carriedOf().origin } as Parameters<typeof readEvent>[1]
+    const events: unknown[] = []
+    for (let n = 0; n < readings; n++) events.push(await readEvent(record, parsed))
+    return { events, asked, times, failures: failures.length }
+  }
+
+  it.each<[string, Decoded, unknown, number[], number]>([
+    ['is decoded', { kind: 'event', event }, event, [], 0],
+    ['cannot be decoded', undecodable, undefined, [], 0],
+    ['is decoded once its schema is learnt', needed(1), event, [1], 0],
+    ['has an unknown schema, asked for once', needed(2), undefined, [2], 0],
+    ['has a schema that the registry cannot be asked for, said once', needed(3), undefined, [3], 1],
+  ])('%s', async (_name, decoded, expected, asked, failures) => {
+    expect(await read(decoded, 2)).toMatchObject({ events: [expected, expected], asked, failures })
+  })
+
+  it('is decoded with the time of its own record, as when it was first read', async () => {
+    expect((await read({ kind: 'event', event }, 1)).times).toEqual([start])
+  })
+})

@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { syncId } from '../../../../src/core/audience/sync.ts'
+import { durationMs, epochMs, type JsonText } from '../../../../src/core/units.ts'
+import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures.ts'
+import { visitMemberships } from '../../../../src/services/operator/read-memberships.ts'
+import { member, OperatorHarness, topics } from '../../../support/operator/harness.ts'
+
+const hour = 3_600_000
+let harness: OperatorHarness
+beforeEach(() => {
+  harness = new OperatorHarness()
+})
+
+const text = (value: string): JsonText => value as JsonText
+const keyOf = (userId: string, audience = 'Shoppers', destination = 'crm') => ({ audience, userId, destination })
+const source = async () => ({
+  reader: harness.reader(),
+  topic: topics.memberships,
+  codec: await harness.access().memberships(),
+})
+const on = () => ({ now: harness.clock.now(), expiry: durationMs(5 * hour) })
+
+async function visited(isWanted?: (audience: string) => boolean): Promise<readonly string[]> {
+  const seen: string[] = []
+  await visitMemberships(await source(), {
+    ...(isWanted && { isWanted }),
+    onMembership: ({ audience, userId, destination }, { desired }) =>
+      void seen.push(`${audience} ${userId} ${destination} ${desired}`),
+    onMark: (audience, { begun }) => void seen.push(`${audience} begun ${begun}`),
+  })
+  return seen.toSorted()
+}
+
+describe('what is visited', () => {
+  it('is the last record of each key, in all partitions, without tombstones', async () => {
+    for (const user of ['a', 'b', 'c', 'd', 'e']) harness.keep(keyOf(user), {})
+    harness.keep(keyOf('b'), { desired: text('false') })
+    harness.keep(keyOf('c'), undefined)
+    harness.keep(keyOf('c', 'Other'), {})
+    harness.keepMark('Shoppers', syncId(5))
+    expect(await visited()).toEqual([
+      'Other c crm true',
+      'Shoppers a crm true',
+      'Shoppers b crm false',
+      'Shoppers begun 5',
+      'Shoppers begun 5',
+      'Shoppers d crm true',
+      'Shoppers e crm true',
+    ])
+    expect(await visited(audience => audience === 'Other')).toEqual(['Other c crm true'])
+  })
+
+  it('waits for whoever looks', async () => {
+    for (const user of ['a', 'b', 'c']) harness.keep(keyOf(user), {})
+    let [underWay, most] = [0, 0]
+    await visitMemberships(await source(), {
+      async onMembership() {
+        most = Math.max(most, ++underWay)
+        await Promise.resolve()
+        underWay--
+      },
+    })
+    expect(most).toBe(1)
+  })
+
+  it('passes over foreign keys, and says where a record cannot be read', async () => {
+    harness.log.write(topics.memberships, Buffer.from('damaged'), 'foreign')
+    expect(await visited()).toEqual([])
+    harness.log.write(topics.memberships, Buffer.from('damaged'), '["Shoppers","ada","crm"]')
+    await expect(visited()).rejects.toThrow(/hookline\.audience-memberships\/\d\/\d cannot be read: not JSON/)
+  })
+})
+
+describe('figures', () => {
+  const figures = async (only?: string) =>
+    audienceFigures({ ...(await source()), ...on(), absentOf: name => text(name === 'Score' ? 'null' : 'false') }, only)
+
+  it('count members and how each destination stands', async () => {
+    const since = harness.clock.now()
+    const unknown = { acknowledged: undefined }
+    harness.keep(keyOf('member'), {})
+    harness.keep(keyOf('leaving'), {
+      desired: text('false'),
+      inFlight: { value: text('false'), since, isOvertaken: false },
+    })
+    harness.keep(keyOf('lost'), unknown)
+    harness.keep(keyOf('silent'), {
+      ...unknown,
+      inFlight: { value: text('true'), since: epochMs(since - 5 * hour - 1), isOvertaken: false },
+    })
+    harness.keep(keyOf('off'), { desired: text('true'), acknowledged: text('false') })
+    harness.keep(keyOf('member', 'Shoppers', 'erp'), { syncId: syncId(3_000) })
+    harness.keep(keyOf('scored', 'Score'), { desired: text('12'), acknowledged: text('12') })
+    harness.keep(keyOf('none', 'Score'), { desired: text('null'), acknowledged: text('null') })
+    harness.keepMark('Shoppers', syncId(2_000))
+    const all = await figures()
+    const none = { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 }
+    expect(all.get('Shoppers')).toEqual({
+      audience: 'Shoppers',
+      newest: 3_000,
+      destinations: expect.arrayContaining([
+        { destination: 'crm', members: 4, syncStatuses: { acknowledged: 1, in_flight: 1, unknown: 2, different: 1 } },
+        { destination: 'erp', members: 1, syncStatuses: { ...none, acknowledged: 1 } },
+      ]),
+    })
+    expect(all.get('Score')?.destinations).toEqual([
+      { destination: 'crm', members: 1, syncStatuses: { ...none, acknowledged: 2 } },
+    ])
+    expect([...(await figures('Score')).keys()]).toEqual(['Score'])
+  })
+
+  it('know no sync where there was none', async () => {
+    harness.keepMark('Shoppers', syncId(0))
+    expect((await figures()).get('Shoppers')).toEqual({ audience: 'Shoppers', newest: undefined, destinations: [] })
+  })
+
+  it('drift is what is not acknowledged', async () => {
+    harness.keep(keyOf('ok'), {})
+    harness.keep(keyOf('lost'), { acknowledged: undefined })
+    harness.keep(keyOf('lost', 'Other'), { acknowledged: undefined })
+    const seen: unknown[] = []
+    await visitDrift({ ...(await source()), ...on() }, 'Shoppers', each => void seen.push(each))
+    expect(seen).toEqual([
+      { userId: 'lost', destination: 'crm', standing: 'unknown', state: { ...member, acknowledged: undefined } },
+    ])
+  })
+})

@@ -1,0 +1,235 @@
+import { describe, expect, it } from '@jest/globals'
+import { replayedTombstone } from '../../../../src/core/delivery/replay-target.ts'
+import type { TopicReader } from '../../../../src/core/ports.ts'
+import type { ReplayProgress } from '../../../../src/services/operator/replay-dead-letters.ts'
+import { recordOf, start } from '../../../support/dispatcher/deliveries.ts'
+import { whileWriting } from '../../../support/kafka/memory-topics.ts'
+import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
+
+const harnessOf = (...deadLetters: ConstructorParameters<typeof ReplayHarness>[0]) => new ReplayHarness(deadLetters)
+/** So many deliveries to `crm`. */
+const manyGivenUp = (count: number) => Array.from({ length: count }, (_, n) => givenUp(n))
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
+}
+
+describe('a replay', () => {
+  it('puts each back where it belongs and takes it back after that', async () => {
+    const harness = harnessOf(givenUp(1), givenUp(2, 'shop'), refusedEvent(3))
+    expect(await harness.replay()).toEqual({
+      total: 3,
+      replayed: 3,
+      unmarked: 0,
+      destinations: new Set(['crm', 'shop']),
+      end: { kind: 'done' },
+      rows: expect.arrayContaining([
+        { destination: 'crm', reason: 'retries_exhausted', way: { topic: firstTier }, count: 1 },
+        { destination: 'shop', reason: 'retries_exhausted', way: { topic: firstTier }, count: 1 },
+        { destination: undefined, reason: 'undecodable', way: { topic: topics.events }, count: 1 },
+      ]),
+    })
+    expect(harness.parked.toSorted()).toEqual(['crm m-1 1', 'shop m-2 1'])
+    expect(harness.memoryTopics.records(topics.events).map(({ key }) => String(key))).toEqual(['user-3'])
+    expect(harness.standing).toEqual([])
+  })
+
+  it('has nothing left to do the second time', async () => {
+    const harness = harnessOf(givenUp(1), refusedEvent(2))
+    await harness.replay()
+    expect(await harness.replay()).toMatchObject({ total: 0, replayed: 0, rows: [] })
+    expect(harness.memoryTopics.records(firstTier)).toHaveLength(1)
+    expect(harness.memoryTopics.records(topics.events)).toHaveLength(1)
+  })
+
+  it('puts back what failed again as a dead letter of its own', async () => {
+    const harness = harnessOf(givenUp(1))
+    await harness.replay()
+    harness.giveUp(givenUp(1, 'crm', { round: 1 }))
+    expect(harness.standing.map(({ key }) => String(key))).toEqual(['crm/hookline.events/1/1/1795248000000/1'])
+    expect(await harness.replay()).toMatchObject({ total: 1, replayed: 1 })
+    expect(harness.parked).toEqual(['crm m-1 1', 'crm m-1 2'])
+  })
+
+  it('marks in the partition that it read, wherever the key would go', async () => {
+    const harness = harnessOf({ ...givenUp(1), partition: 0 }, { ...givenUp(2), partition: 1 })
+    await harness.replay()
+    const marks = harness.memoryTopics.records(topics.deadLetter).filter(({ value }) => value === null)
+    expect(marks.map(({ key, partition }) => [String(key), partition]).toSorted()).toEqual([
+      ['crm/hookline.events/0/2/1795248000000/0', 1],
+      ['crm/hookline.events/1/1/1795248000000/0', 0],
+    ])
+  })
+
+  it('leaves alone what the filter does not select', async () => {
+    const harness = harnessOf(givenUp(1), givenUp(1, 'shop'), givenUp(2), refusedEvent(3))
+    const report = await harness.replay({ filter: { messageId: 'm-1', destination: 'crm' } })
+    expect(report).toMatchObject({ total: 4, replayed: 1, rows: [{ destination: 'crm', count: 1 }] })
+    expect(harness.parked).toEqual(['crm m-1 1'])
+    expect(harness.standing).toHaveLength(3)
+  })
+
+  it('leaves and counts what would only be given up again', async () => {
+    const harness = harnessOf(givenUp(1, 'gone'), givenUp(2, 'gone'), givenUp(3))
+    const way = { refusal: 'unknown_destination' }
+    const refused = { destination: 'gone', reason: 'retries_exhausted', way, count: 2 }
+    expect(await harness.replay()).toMatchObject({ total: 3, replayed: 1, rows: expect.arrayContaining([refused]) })
+    expect(harness.standing).toHaveLength(2)
+  })
+
+  it('writes nothing in a dry run, and tells what it would do', async () => {
+    const harness = harnessOf(givenUp(1), givenUp(2, 'gone'))
+    const { producer, work } = harness.begin({ dryRun: true })
+    const rows = [{ count: 1 }, { count: 1 }]
+    expect(await work).toMatchObject({ total: 2, replayed: 0, end: { kind: 'done' }, rows })
+    expect(producer.mostPending).toBe(0)
+    expect(harness.standing).toHaveLength(2)
+  })
+
+  it('takes no notice of what was given up after its start', async () => {
+    const harness = harnessOf(givenUp(1))
+    const stored = harness.memoryTopics.reader()
+    const reader: TopicReader = {
+      readToEnd: async (topic, onRecord) => {
+        const count = await stored.readToEnd(topic, onRecord)
+        harness.giveUp(givenUp(count + 10))
+        return count
+      },
+    }
+    expect(await harness.replay({ reader })).toMatchObject({ total: 1, replayed: 1 })
+    expect(harness.parked).toEqual(['crm m-1 1'])
+  })
+})
+
+describe('how much at once', () => {
+  it('has a bounded number under way', async () => {
+    const harness = new ReplayHarness(manyGivenUp(600))
+    const { producer, work } = harness.begin()
+    expect(await whileWriting(producer, work, [0, 1, 2, 3])).toMatchObject({ replayed: 600 })
+    expect(producer.mostPending).toBe(256)
+    expect(new Set(harness.parked).size).toBe(600)
+  })
+
+  it('keeps to a rate', async () => {
+    const harness = new ReplayHarness(manyGivenUp(20))
+    const { producer, work } = harness.begin({ perSecond: 5 })
+    const done = whileWriting(producer, work)
+    await harness.clock.advance(4_000, settle)
+    expect(await done).toMatchObject({ replayed: 20 })
+    const times = harness.memoryTopics.records(firstTier).map(({ timestamp }) => timestamp - start)
+    expect(times).toEqual(Array.from({ length: 20 }, (_, n) => n * 200))
+  })
+})
+
+describe('before it begins', () => {
+  it('is told how many there are, and may be told not to', async () => {
+    const replayedBefore = { ...givenUp(2), partition: 0 }
+    const harness = harnessOf(givenUp(1), replayedBefore, replayedTombstone(recordOf(replayedBefore)))
+    const told: number[] = []
+    const begin = (total: number): boolean => told.push(total) === 0
+    const report = await harness.replay({ begin })
+    expect(report).toEqual({
+      total: 1,
+      replayed: 0,
+      unmarked: 0,
+      rows: [],
+      destinations: new Set(),
+      end: { kind: 'declined' },
+    })
+    expect(told).toEqual([1])
+    expect(harness.parked).toEqual([])
+  })
+
+  it('tells how far it is', async () => {
+    const told: ReplayProgress[] = []
+    const onProgress = (progress: ReplayProgress): void => void told.push(progress)
+    await harnessOf(givenUp(1), givenUp(2, 'shop')).replay({ filter: { destination: 'shop' }, onProgress })
+    expect(told.map(({ seen, replayed }) => [seen, replayed])).toEqual([
+      [1, 0],
+      [2, 0],
+      [2, 1],
+    ])
+  })
+})
+
+describe('when it is to stop', () => {
+  it('what is under way ends, and the next one goes on from there', async () => {
+    const harness = new ReplayHarness(manyGivenUp(10))
+    const stopping = new AbortController()
+    const { producer, work } = harness.begin({ signal: stopping.signal, perSecond: 1 })
+    await harness.clock.advance(2_500, settle)
+    expect([producer.mostPending, producer.written]).toEqual([3, 0])
+    stopping.abort()
+    expect(await whileWriting(producer, work)).toMatchObject({ total: 10, replayed: 3, end: { kind: 'interrupted' } })
+    expect(harness.standing).toHaveLength(7)
+    expect(await harness.replay()).toMatchObject({ total: 7, replayed: 7, end: { kind: 'done' } })
+    expect([harness.parked.length, new Set(harness.parked).size]).toEqual([10, 10])
+  })
+
+  it.each([
+    ['before anything is counted', true],
+    ['at the question', false],
+  ])('%s nothing is put back', async (_name, isBefore) => {
+    const harness = harnessOf(givenUp(1))
+    const stopping = new AbortController()
+    if (isBefore) stopping.abort()
+    const begin = (): boolean => {
+      stopping.abort()
+      return false
+    }
+    const report = await harness.replay({ signal: stopping.signal, begin })
+    expect(report).toMatchObject({ replayed: 0, rows: [], end: { kind: 'interrupted' } })
+    expect(report.total).toBe(isBefore ? undefined : 1)
+    expect(harness.standing).toHaveLength(1)
+  })
+
+  it('has done all when it is told after the last one', async () => {
+    const stopping = new AbortController()
+    const onProgress = ({ replayed }: ReplayProgress): void => {
+      if (replayed === 1) stopping.abort()
+    }
+    const report = await harnessOf(givenUp(1)).replay({ signal: stopping.signal, onProgress })
+    expect(report.end).toEqual({ kind: 'done' })
+  })
+})
+
+describe('when Kafka fails', () => {
+  it('a copy that is not taken leaves its dead letter, and ends it', async () => {
+    const harness = new ReplayHarness(manyGivenUp(10))
+    const report = await harness.replay({ refuses: (_topic, { headers }) => headers['message-id'] === 'm-4' })
+    expect(report).toMatchObject({
+      unmarked: 0,
+      end: { kind: 'failed', error: new Error(`${firstTier} takes nothing`) },
+    })
+    expect(harness.standing).toHaveLength(10 - report.replayed)
+    expect(harness.standing.map(({ headers }) => headers['message-id'])).toContain('m-4')
+  })
+
+  it('begins no more after a failure', async () => {
+    const { producer, work } = new ReplayHarness(manyGivenUp(600)).begin({ refuses: () => true })
+    expect(await whileWriting(producer, work)).toMatchObject({ replayed: 0, end: { kind: 'failed' } })
+    expect([producer.mostPending, producer.written]).toEqual([256, 0])
+  })
+
+  it('a mark that is not taken is told: the next replay repeats that one', async () => {
+    const harness = harnessOf(givenUp(1))
+    const report = await harness.replay({ refuses: topic => topic === topics.deadLetter })
+    expect(report).toMatchObject({ replayed: 0, unmarked: 1, end: { kind: 'failed' } })
+    expect(await harness.replay()).toMatchObject({ total: 1, replayed: 1, unmarked: 0 })
+    expect(harness.parked).toEqual(['crm m-1 1', 'crm m-1 1'])
+  })
+
+  it('what is under way ends before a failed reading is told', async () => {
+    const harness = new ReplayHarness(manyGivenUp(10))
+    const broken = new Error('leader not available')
+    let readings = 0
+    const reader: TopicReader = {
+      readToEnd: async (topic, onRecord) => {
+        const count = await harness.memoryTopics.reader().readToEnd(topic, onRecord)
+        if (++readings === 2) throw broken
+        return count
+      },
+    }
+    expect(await harness.replay({ reader })).toMatchObject({ replayed: 10, end: { kind: 'failed', error: broken } })
+    expect(harness.standing).toEqual([])
+  })
+})

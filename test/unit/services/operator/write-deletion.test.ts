@@ -1,0 +1,162 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { type DeletionRequest, deletionOf } from '../../../../src/core/deletion/deletion-request.ts'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
+import type { LogProducer } from '../../../../src/core/ports.ts'
+import { liftSuppression, writeDeletion } from '../../../../src/services/operator/write-deletion.ts'
+import { destinationOf, sourceOf } from '../../../support/dispatcher/deliveries.ts'
+import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
+
+const routing = createRouting({
+  sources: [sourceOf('web'), sourceOf('app'), sourceOf('idle')],
+  destinations: [destinationOf(), destinationOf({ id: 'shop', sources: ['web', 'app'] })],
+})
+const users = ['ada', 'bob']
+const request: DeletionRequest = { userIds: users, sources: undefined, suppress: false }
+
+let harness: OperatorHarness
+beforeEach(() => {
+  harness = new OperatorHarness()
+})
+
+/** What Kafka was handed, topic by topic, in order; after `dieAfter` acknowledgements nothing is answered any more. */
+function recorded(producer: LogProducer, dieAfter = Number.POSITIVE_INFINITY) {
+  const handed: string[] = []
+  let answered = 0
+  return {
+    handed,
+    append: (topic, record, onAck) => {
+      handed.push(topic)
+      producer.append(topic, record, error => {
+        answered++
+        if (answered <= dieAfter) onAck(error)
+      })
+    },
+    flush: () => producer.flush(),
+    stop: () => producer.stop(),
+  } satisfies LogProducer & { handed: string[] }
+}
+
+async function begin(given: DeletionRequest, at = harness.clock.now(), dieAfter?: number) {
+  const access = harness.access()
+  const producer = recorded(access.producer, dieAfter)
+  const [marks, events, inputs] = await Promise.all([access.marks(), access.events(), access.inputs()])
+  // The marks' own writes go through the access's producer: here they are to be seen, too.
+  const deps = { producer, topics, marks, encodeEvent: events.encode, encodeInput: inputs.encode }
+  const record = deletionOf(given, 'd-1', at, routing)
+  return { producer, work: writeDeletion(deps, given, record) }
+}
+
+const carryOut = async (given: DeletionRequest): Promise<void> => harness.during((await begin(given)).work)
+
+describe('what is written', () => {
+  it('stops what was received, forgets, can be asked about, tells each source with somebody to tell', async () => {
+    await carryOut(request)
+    expect(harness.marksOf('ada')).toEqual([{ source: undefined, deletedAt: harness.clock.now(), isSuppressed: false }])
+    expect(harness.inputsTold().toSorted()).toEqual(['forgotten ada', 'forgotten bob'])
+    const [kept] = harness.log.records(topics.deletions)
+    expect(String(kept?.key)).toBe('["d-1"]')
+    expect(JSON.parse(String(kept?.value))).toMatchObject({
+      users: 2,
+      sources: [
+        { id: 'web', destinations: ['crm', 'shop'] },
+        { id: 'app', destinations: ['shop'] },
+      ],
+    })
+    expect(
+      harness
+        .events()
+        .map(({ sourceId, message }) => `${message.type} ${message.userId} ${sourceId}`)
+        .toSorted(),
+    ).toEqual(['delete ada app', 'delete ada web', 'delete bob app', 'delete bob web'])
+    for (const record of harness.log.records(topics.events))
+      expect(String(record.key)).toBe(JSON.parse(String(record.value)).message.userId)
+  })
+
+  it('leaves an earlier suppression as it is', async () => {
+    await carryOut({ ...request, userIds: ['ada'], suppress: true })
+    await carryOut({ ...request, userIds: ['ada'] })
+    expect(harness.marksOf('ada')).toMatchObject([{ isSuppressed: true }])
+  })
+
+  it('tells nobody of a source without an enabled destination', async () => {
+    await carryOut({ ...request, sources: ['idle'] })
+    expect(harness.events()).toEqual([])
+    expect(harness.marksOf('ada')?.map(({ source }) => source)).toEqual(['idle', 'hookline.audiences'])
+  })
+})
+
+describe('in which order', () => {
+  it('each step only when the one before is acknowledged', async () => {
+    const { producer, work } = await begin(request)
+    let isDone = false
+    void work.then(() => (isDone = true))
+    const steps: string[] = []
+    while (!isDone) {
+      await new Promise(resolve => setImmediate(resolve))
+      const waiting = new Set(producer.handed.splice(0))
+      if (waiting.size > 0) steps.push([...waiting].join())
+      harness.log.poll()
+    }
+    expect(steps).toEqual([topics.audienceInput, topics.deletions, topics.events])
+    expect(harness.log.records(topics.suppressions)).toHaveLength(2)
+  })
+
+  it('nothing further when Kafka does not take the marks', async () => {
+    harness.log.unwritable.add(topics.suppressions)
+    await expect(carryOut(request)).rejects.toThrow('not writable')
+    for (const topic of [topics.audienceInput, topics.deletions, topics.events])
+      expect(harness.log.records(topic)).toEqual([])
+  })
+
+  it.each([topics.audienceInput, topics.deletions])('no delete when %s takes nothing', async topic => {
+    harness.log.unwritable.add(topic)
+    await expect(carryOut(request)).rejects.toThrow('not writable')
+    expect(harness.events()).toEqual([])
+  })
+})
+
+describe('done again after a crash', () => {
+  // Two forgotten, one record, four deletes.
+  it.each([0, 1, 2, 3, 5, 6])(
+    'that came after %i acknowledgements, it says the same under the same ids',
+    async writes => {
+      const { work } = await begin(request, undefined, writes)
+      void work
+      for (let turn = 0; turn < 50; turn++) {
+        await new Promise(resolve => setImmediate(resolve))
+        harness.log.poll()
+      }
+      const first = new Set(harness.events().map(({ message }) => message.messageId))
+      const at = harness.clock.now()
+      await harness.clock.advance(60_000)
+      await harness.during((await begin(request, at)).work)
+      const ids = new Set(harness.events().map(({ message }) => message.messageId))
+      expect(ids.size).toBe(4)
+      expect([...first].filter(id => !ids.has(id))).toEqual([])
+      expect(new Set(harness.events().map(event => JSON.stringify(event))).size).toBe(4)
+      expect(new Set(harness.log.records(topics.deletions).map(({ value }) => String(value))).size).toBe(1)
+      expect(harness.marksOf('bob')).toEqual([{ source: undefined, deletedAt: at, isSuppressed: false }])
+    },
+  )
+})
+
+describe('lifting a suppression', () => {
+  it('leaves what was deleted, and names those who were suppressed', async () => {
+    await carryOut({ ...request, userIds: ['ada'], suppress: true })
+    await carryOut({ ...request, userIds: ['bob'] })
+    const { clock } = harness
+    const marks = await harness.access().marks()
+    expect(await harness.during(liftSuppression({ marks }, ['ada', 'bob', 'eve']))).toEqual(['ada'])
+    expect(harness.marksOf('ada')).toEqual([{ source: undefined, deletedAt: clock.now(), isSuppressed: false }])
+    expect(harness.marksOf('eve')).toBeUndefined()
+  })
+
+  it('leaves nothing once the deletion is over', async () => {
+    await carryOut({ ...request, userIds: ['ada'], suppress: true })
+    await harness.clock.advance(52 * 24 * 3_600_000)
+    const marks = await harness.access().marks()
+    await harness.during(liftSuppression({ marks }, ['ada']))
+    await harness.during(marks.tidy(10))
+    expect(harness.log.records(topics.suppressions).at(-1)?.value).toBeNull()
+  })
+})

@@ -1,0 +1,127 @@
+import { describe, expect, it } from '@jest/globals'
+import { createPacer, paced } from '../../../src/services/pacer.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** Takes turns without pause; tells at which millisecond each came. */
+function taking(perSecond: number | undefined, count: number) {
+  const clock = new ManualClock()
+  const stopping = new AbortController()
+  const turn = createPacer(clock, perSecond, stopping.signal)
+  const times: number[] = []
+  const ended = (async () => {
+    for (let taken = 0; taken < count; taken++) {
+      await turn()
+      times.push(clock.monotonic())
+    }
+  })()
+  return { clock, stopping, turn, times, ended }
+}
+
+describe('turns', () => {
+  it('come at once without a rate', async () => {
+    const { times, ended, clock } = taking(undefined, 5)
+    await ended
+    expect(times).toEqual([0, 0, 0, 0, 0])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('come evenly, the first one at once', async () => {
+    const { times, ended, clock } = taking(4, 5)
+    await clock.advance(1_000, settle)
+    await ended
+    expect(times).toEqual([0, 250, 500, 750, 1_000])
+  })
+
+  it('do not come later and later when each is asked for late', async () => {
+    const clock = new ManualClock()
+    const turn = createPacer(clock, 100, new AbortController().signal)
+    for (let taken = 0; taken < 100; taken++) {
+      const due = turn()
+      // 3 ms late every time.
+      await clock.advance(taken === 0 ? 0 : 13 - (clock.monotonic() % 10), settle)
+      await due
+    }
+    expect(clock.monotonic()).toBeLessThan(1_010)
+  })
+
+  it('come after a halt without a flood', async () => {
+    const { turn, clock, ended } = taking(100, 1)
+    await ended
+    await clock.advance(60_000)
+    const times: number[] = []
+    const more = (async () => {
+      for (let taken = 0; taken < 30; taken++) {
+        await turn()
+        times.push(clock.monotonic() - 60_000)
+      }
+    })()
+    await clock.advance(1_000, settle)
+    await more
+    expect(times.filter(time => time === 0)).toHaveLength(11)
+    expect(times.at(-1)).toBe(190)
+  })
+
+  it('come no more, but nobody waits, when it is stopped', async () => {
+    const { stopping, ended, clock, times } = taking(1, 3)
+    await settle()
+    expect(times).toEqual([0])
+    stopping.abort()
+    await ended
+    expect(clock.timers).toBe(0)
+  })
+})
+
+/** Runs the generator on a manual clock; tells how many numbers had come after each step. */
+function start(given: { count: number; perSecond: number | undefined }) {
+  const clock = new ManualClock()
+  const stopping = new AbortController()
+  const seen: number[] = []
+  const ended = (async () => {
+    for await (const number of paced(given, clock, stopping.signal)) seen.push(number)
+  })()
+  return { clock, stopping, seen, ended }
+}
+
+describe('paced', () => {
+  it('gives everything at once without a rate', async () => {
+    const { seen, ended, clock } = start({ count: 5, perSecond: undefined })
+    await ended
+    expect(seen).toEqual([0, 1, 2, 3, 4])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('gives each number when it is due', async () => {
+    const { seen, ended, clock } = start({ count: 5, perSecond: 4 })
+    await settle()
+    expect(seen).toEqual([0])
+    await clock.advance(249, settle)
+    expect(seen).toEqual([0])
+    await clock.advance(1, settle)
+    expect(seen).toEqual([0, 1])
+    await clock.advance(750, settle)
+    expect(seen).toEqual([0, 1, 2, 3, 4])
+    await ended
+  })
+
+  it('makes up for time that was lost', async () => {
+    const clock = new ManualClock()
+    const numbers = paced({ count: 10, perSecond: 10 }, clock, new AbortController().signal)
+    await numbers.next()
+    await clock.advance(500)
+    const seen = []
+    for (let taken = 0; taken < 5; taken++) seen.push((await numbers.next()).value)
+    expect(seen).toEqual([1, 2, 3, 4, 5])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('ends at once when it is stopped', async () => {
+    const { seen, ended, clock, stopping } = start({ count: Number.POSITIVE_INFINITY, perSecond: 1 })
+    await settle()
+    stopping.abort()
+    await ended
+    expect(seen).toEqual([0])
+    expect(clock.timers).toBe(0)
+  })
+})
