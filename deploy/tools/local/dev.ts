@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
-import { mallocSettings, nodeFlags } from '../../local/node-flags.ts'
 import { callerDirectory, type DevPlan, planDev } from './dev-plan.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { findOrStartInfrastructure, type Infrastructure } from './infrastructure.ts'
+import { mallocSettings, nodeFlags } from './node-flags.ts'
 
 // `make dev`: Kafka and a registry where the configuration says, topics, schemas, then all services in the foreground.
 

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { mallocSettings, nodeFlags } from '../../local/node-flags.ts'
 import { endWithUs } from './guarded-process.ts'
+import { mallocSettings, nodeFlags } from './node-flags.ts'
 
 const program = new URL('../../../bin/hookline.js', import.meta.url).pathname
 

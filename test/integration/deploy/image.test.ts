@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { nodeFlags } from '../../../deploy/local/node-flags.ts'
+import { nodeFlags } from '../../../deploy/tools/local/node-flags.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { buildImage, type Image } from '../../support/deploy/image/build.ts'

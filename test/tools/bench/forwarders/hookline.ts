@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mallocSettings, nodeFlags, nodeFlagsForUndici } from '../../../../deploy/local/node-flags.ts'
+import { mallocSettings, nodeFlags, nodeFlagsForUndici } from '../../../../deploy/tools/local/node-flags.ts'
 import type { SampleRequest } from '../receiver/protocol.ts'
 import { type Forwarder, type Job, startNode, targetsOf } from './forwarder.ts'
 

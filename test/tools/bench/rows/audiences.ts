@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { mallocSettings, nodeFlags } from '../../../../deploy/local/node-flags.ts'
+import { mallocSettings, nodeFlags } from '../../../../deploy/tools/local/node-flags.ts'
 import { freePorts } from '../../../../deploy/tools/local/ports.ts'
 import { parseMetrics } from '../../../../deploy/tools/local/service-process.ts'
 import { bars } from '../bars.ts'
