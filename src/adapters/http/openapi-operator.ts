@@ -5,7 +5,7 @@ import { deletionPath, deletionsPath, documentPath, syncsPath } from './paths.ts
 
 /* What the operator API takes and gives, as JSON Schema (draft 2020-12). Closed on both sides: what is misspelt is refused. */
 
-export const syncParameters = [
+const syncParameters = [
   {
     name: 'mode',
     in: 'query',
@@ -28,7 +28,7 @@ const line = {
 }
 
 /** Told by its bytes, whatever Content-Type says, as everywhere. */
-export const memberList = {
+const memberList = {
   required: true,
   description: 'One user a line, in UTF-8, plain or gzip; a line has at most 32,768 bytes.',
   content: { 'application/x-ndjson': { schema: line }, 'text/plain': { schema: line }, 'text/csv': { schema: line } },

@@ -109,7 +109,7 @@ export interface Handled {
 export type Handler = (asked: Asked) => Promise<Handled>
 
 /** What each route of the operator API does once the key is known. */
-export function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: HandlerDeps) {
+function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: HandlerDeps) {
   async function deleteUsers({ operator, request: { raw }, reply, trace }: Asked) {
     const reservation = createReservation(memory)
     const connection = connections.of(raw)

@@ -22,7 +22,7 @@ const searchedBytes = 65_536
  * Maximum size of a body whose beginning does not name a source. SDKs that send their key in the body, often behind the batch, make
  * batches of at most 512,000 bytes; this is twice as much.
  */
-export const maxKeylessBytes = 1_048_576
+const maxKeylessBytes = 1_048_576
 
 export function createSenderProbe({ maxBytes, onKey }: Deps): SenderProbe {
   let limit = Math.min(maxBytes, maxKeylessBytes)

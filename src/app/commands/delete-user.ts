@@ -151,7 +151,7 @@ async function tellStatus(id: string, find: FindDeletion, options: Options, io: 
 const titles = ['SOURCE', 'DESTINATION', 'STATUS', 'DELIVERED', 'UNDELIVERED', 'WAITING']
 
 /** A row for each source and destination that is told. */
-export function deletionLines({ sources }: DeletionStatus): readonly string[] {
+function deletionLines({ sources }: DeletionStatus): readonly string[] {
   const rows = sources.flatMap(source =>
     source.destinations.map(({ id, status, delivered, undelivered, waiting }) => [
       source.id,

@@ -77,7 +77,7 @@ export async function startCollector(foundation: SharedDependencies): Promise<Ru
 }
 
 /** What stands behind the operator API; undefined: no key of either listener is configured. */
-export function createOperatorApi(foundation: SharedDependencies): OperatorService | undefined {
+function createOperatorApi(foundation: SharedDependencies): OperatorService | undefined {
   const { settings, live, kafka, topics, clock, logger } = foundation
   if (settings.operatorListen === undefined && settings.collector.operatorKey === undefined) return undefined
   const { learnedAt } = systemTime
@@ -93,10 +93,7 @@ export function createOperatorApi(foundation: SharedDependencies): OperatorServi
 }
 
 /** Resolves with the URL when it listens; undefined: no key is configured. */
-export async function startOperatorServer(
-  foundation: SharedDependencies,
-  api: OperatorService,
-): Promise<string | undefined> {
+async function startOperatorServer(foundation: SharedDependencies, api: OperatorService): Promise<string | undefined> {
   const { settings, live, metrics, lifecycle } = foundation
   const { operatorListen: listen } = settings
   if (listen === undefined) return undefined
@@ -109,7 +106,7 @@ export async function startOperatorServer(
 }
 
 /** The operator API on the collector's listener, with its one key; undefined: it is off there. */
-export function deprecatedOperator(
+function deprecatedOperator(
   { settings, clock, audit }: SharedDependencies,
   api: OperatorService,
 ): Operator | undefined {

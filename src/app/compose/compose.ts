@@ -123,7 +123,7 @@ const starting = (name: ServiceName): Health => ({ live: [], ready: [{ name, ok:
 const maxWait = durationMs(500)
 
 /** Syncs to identify messages. Resolves when the group has been joined. */
-export async function startAudiences(foundation: SharedDependencies): Promise<RunningPart> {
+async function startAudiences(foundation: SharedDependencies): Promise<RunningPart> {
   const { settings, live, lifecycle, metrics, logger, clock, topics, kafka, registry } = foundation
   const consumer = createGroupConsumer(foundation, {
     group: 'audiences',

@@ -178,7 +178,7 @@ const againAfterMs = 2_000
  * Asks Kafka again until a broker answers: while none can be reached there is nothing that a restart would change.
  * @throws what else goes wrong, and as soon as the process is to stop
  */
-export async function awaitKafka<T>(
+async function awaitKafka<T>(
   ask: () => Promise<T>,
   { logger, stopAsked }: { readonly logger: Pick<Logger, 'warn'>; readonly stopAsked: AbortSignal },
 ): Promise<T> {

@@ -86,7 +86,7 @@ function jsonString(text: string): string | undefined {
 const shown = (id: string): string => JSON.stringify(id.length > 60 ? `${id.slice(0, 60).toWellFormed()}…` : id)
 
 /** The fields of one line of CSV (RFC 4180); undefined: a quoted field does not end in this line, or goes on after its end. */
-export function csvFields(line: string): readonly string[] | undefined {
+function csvFields(line: string): readonly string[] | undefined {
   const fields: string[] = []
   let at = 0
   for (;;) {

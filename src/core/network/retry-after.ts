@@ -14,7 +14,7 @@ const forms = [
 ].map(form => new RegExp(`^${form}$`))
 
 /** An HTTP-date as a point in time; undefined for anything else. `now` tells the century of a two-digit year. */
-export function parseHttpDate(text: string, now: EpochMs): EpochMs | undefined {
+function parseHttpDate(text: string, now: EpochMs): EpochMs | undefined {
   const fields = forms.map(form => form.exec(text)?.groups).find(groups => groups !== undefined)
   if (fields === undefined) return undefined
   const { month: name = '', year: digits = '' } = fields

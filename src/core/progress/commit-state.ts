@@ -25,7 +25,7 @@ export function doneAheadText(committed: number, done: Iterable<number>): string
 }
 
 /** The maximum length of the text while no record beyond `received` is done. */
-export const doneAheadLength = (committed: number, received: number): number =>
+const doneAheadLength = (committed: number, received: number): number =>
   mark.length + 4 * Math.ceil(Math.min(received - committed, spanLimit) / 24)
 
 /** The offsets that this part of a commit's metadata says are done; none when it is not ours, malformed or too long. */

@@ -95,7 +95,7 @@ interface Shown {
 }
 
 /** Sets the gauges of audiences to what holds now. */
-export function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): void {
+function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): void {
   const sizes = held.map(({ state }) => state.size())
   const sum = (of: 'members' | 'bytes'): number => sizes.reduce((all, size) => all + size[of], 0)
   metrics.audienceMembers.set({}, sum('members'))

@@ -155,8 +155,7 @@ it('each service does all of its work with its own rights and secret files alone
   const hashes = await Promise.all(services.map(async service => [...(await service.metrics()).keys()]))
   expect(new Set(hashes.flat().filter(series => series.startsWith('hookline_config_info{'))).size).toBe(1)
   const complaints = (await pipeline.log()).filter(({ level }) => level === 'warn' || level === 'error')
-  // A broker that has just started complains of other things, for example that a coordinator is loading.
-  expect(
-    complaints.map(({ msg }) => String(msg)).filter(text => /authori[sz]|denied|cannot be read/i.test(text)),
-  ).toEqual([])
+  // A coordinator that has just started may still be loading its groups: that says nothing about rights.
+  const unrelated = /without TLS|coordinator is loading|^kafkajs: Restarting the consumer/
+  expect(complaints.map(({ msg }) => String(msg)).filter(text => !unrelated.test(text))).toEqual([])
 }, 120_000)

@@ -97,7 +97,7 @@ interface Options extends AudienceOptions {
 }
 
 /** `hookline audience reset` */
-export async function resetAudience(task: AudienceTask, options: Options): Promise<void> {
+async function resetAudience(task: AudienceTask, options: Options): Promise<void> {
   const { io } = task
   const audience = audienceNamed(task, options.name)
   const destination = options.destination && choice('--destination', options.destination, [...audience.destinations])

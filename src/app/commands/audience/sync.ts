@@ -160,7 +160,7 @@ export interface MemberList {
 }
 
 /** Opens `--members`: a file, or `-` for stdin. @throws UsageError when it cannot be read */
-export async function openMemberList(file: string, { stdin }: CommandIo): Promise<MemberList> {
+async function openMemberList(file: string, { stdin }: CommandIo): Promise<MemberList> {
   if (file === '-') return listOf('stdin', undefined, stdin)
   try {
     const handle = await open(file)
