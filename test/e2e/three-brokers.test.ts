@@ -15,7 +15,7 @@ it('a leader and the coordinator are killed in mid-load with retries under way: 
       destinations: withRetries,
       delivery: { schedule: ['2s', '5s', '10s'] },
       faults: [killLeader, killCoordinator],
-      limits: { duplicates: 50, recoveryMs: 15_000, latestMs: 60_000 },
+      limits: { duplicates: 50, bySender: 50, recoveryMs: 15_000, latestMs: 60_000 },
     },
     { seed: 1, patience: 4 },
   )

@@ -30,13 +30,11 @@ describe('memberships on a compacted topic', () => {
     expect([crm.members().size, crm.taken.size]).toEqual([size, size])
     await first.kill()
 
+    // The last record of each partition once more: the cleaner leaves the segment that is being written alone.
+    const last = new Map((await pipeline.read(memberships)).map(record => [record.partition, record]))
+    await pipeline.write(memberships, [...last.values()])
     // What each identify was waiting for is gone: the cleaner has left only what holds.
-    await until(async () => {
-      const records = await pipeline.read(memberships)
-      const newest = new Map(records.map(({ partition, offset }) => [partition, offset]))
-      const written = [...newest.values()].reduce((sum, offset) => sum + offset + 1, 0)
-      return records.length < written * 0.7 ? true : undefined
-    })
+    await until(async () => (await pipeline.read(memberships)).length < size * 1.1 || undefined)
     const second = await installation.run()
     await installation.sync(users(changed, size + changed), { wait: true })
     expect(crm.members()).toEqual(new Set(users(changed, size + changed)))

@@ -51,8 +51,8 @@ export const bars = {
     got: { must: { atLeast: 0.9 } },
     undici: { must: { atLeast: 0.55 }, aim: { atLeast: 0.75 } },
   } as Readonly<Record<string, Bar>>,
-  ofRedpanda: { must: { atLeast: 2 } },
-  ofRedpandaTuned: { aim: { atLeast: 1.1 } },
+  ofBenthos: { must: { atLeast: 1 } },
+  ofBenthosTuned: { aim: { atLeast: 1.1 } },
   /** MB, by calls in flight. */
   peakMemory: {
     512: { must: { atMost: 300 }, aim: { atMost: 200 } },

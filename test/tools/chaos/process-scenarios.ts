@@ -26,7 +26,8 @@ export const ofProcesses: readonly Scenario[] = [
     faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
     calmMs: { from: 0, to: 1_000 },
     // A join waits for each that is dead until its session ends, and the next ones die while the last ones are taken over.
-    limits: { duplicates: 0, ...takenOver, recoveryMs: 25_000, latestMs: 60_000 },
+    // Meanwhile more comes for the slow destination than it takes: its backlog is deferred up to four times, each time for longer.
+    limits: { duplicates: 0, ...takenOver, recoveryMs: 25_000, latestMs: 300_000 },
   },
   {
     ...standard,

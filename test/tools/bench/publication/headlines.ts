@@ -9,15 +9,16 @@ export const headlines: readonly Headline[] = [
     of: /^hookline undici,/,
   },
   {
-    title: 'the same, of Redpanda Connect 4.105 as shipped (2 idle connections per host), in turn',
+    title:
+      'the same, of Benthos 4.60, the engine of Redpanda Connect, as shipped (2 idle connections per host), in turn',
     row: 'peers',
-    what: 'of redpanda',
+    what: 'of benthos',
     of: /^hookline undici,/,
   },
   {
-    title: 'the same, of Redpanda Connect 4.105 tuned (8,192 idle connections per host), in turn',
+    title: 'the same, of Benthos 4.60 tuned (8,192 idle connections per host), in turn',
     row: 'peers',
-    what: 'of redpanda-tuned',
+    what: 'of benthos-tuned',
     of: /^hookline undici,/,
   },
   {

@@ -32,6 +32,6 @@ function toldOf(name: string, { delayMs }: Case, rounds: Rounds): readonly Findi
 }
 
 function comparedWith(other: string, { delayMs }: Case, rounds: Rounds): Finding {
-  const bar = { redpanda: bars.ofRedpanda, 'redpanda-tuned': bars.ofRedpandaTuned }[other]
+  const bar = { benthos: bars.ofBenthos, 'benthos-tuned': bars.ofBenthosTuned }[other]
   return { subject: `${us}, ${delayMs} ms`, what: `of ${other}`, measured: ratio(us, other, rounds), ...bar }
 }

@@ -140,6 +140,6 @@ describe("a peer's command", () => {
   })
 
   it('accepts a peer name with a dash and a dot', () => {
-    expect(parsePeer('redpanda-4.105=rpk run')).toEqual({ name: 'redpanda-4.105', command: 'rpk run' })
+    expect(parsePeer('benthos-4.60=peer run')).toEqual({ name: 'benthos-4.60', command: 'peer run' })
   })
 })
