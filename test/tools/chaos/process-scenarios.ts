@@ -27,7 +27,8 @@ export const ofProcesses: readonly Scenario[] = [
     calmMs: { from: 0, to: 1_000 },
     // A join waits for each that is dead until its session ends, and the next ones die while the last ones are taken over.
     // Meanwhile more comes for the slow destination than it takes: its backlog is deferred up to four times, each time for longer.
-    limits: { duplicates: 0, ...takenOver, recoveryMs: 25_000, latestMs: 300_000 },
+    // Up to three processes start at the same time, on the cores of the one that keeps its partitions: its pause may be longer.
+    limits: { duplicates: 0, ...takenOver, recoveryMs: 25_000, pauseMs: 2_000, latestMs: 300_000 },
   },
   {
     ...standard,
