@@ -6,6 +6,7 @@ import {
   appendAll,
   committed,
   consumer,
+  eventually,
   newTopic,
   numbered,
   plainAdmin,
@@ -173,17 +174,21 @@ it('loses nothing and repeats only what was open while members come and go under
   expect((await committed(await plainAdmin(), groupId, topic)).reduce((sum, offset) => sum + offset, 0)).toBe(total)
 })
 
-describe('a join that waits for a member that has died', () => {
-  it('holds up nothing that stays, for the session time-out that it takes', async () => {
-    const topic = await newTopic({ partitions: 4 })
-    const groupId = uniqueName()
-    const first = await join(topic, groupId)
-    // Its clock stands still, so that it sends no heartbeat but the first: it does not notice that it has to join again.
-    const dead = consumer([topic], { groupId, clock: { ...systemClock, monotonic: () => 0, boottime: () => 0 } })
-    await dead.start(new Recorder())
-    await first.recorder.until(() => owned(first).length === 2)
-    const kept = owned(first)
+/** A rebalance in which the first member waits for a member that does not respond. */
+async function waitingForDead() {
+  const topic = await newTopic({ partitions: 4 })
+  const groupId = uniqueName()
+  const first = await join(topic, groupId)
+  // Its clock does not advance, so it sends only one heartbeat and does not notice the rebalance.
+  const dead = consumer([topic], { groupId, clock: { ...systemClock, monotonic: () => 0, boottime: () => 0 } })
+  await dead.start(new Recorder())
+  await first.recorder.until(() => owned(first).length === 2)
+  return { topic, groupId, first, kept: owned(first) }
+}
 
+describe('a rebalance that waits for a dead member', () => {
+  it('does not delay partitions that stay, for up to the session timeout', async () => {
+    const { topic, first, kept } = await waitingForDead()
     await appendAll(
       producer(),
       topic,
@@ -201,5 +206,23 @@ describe('a join that waits for a member that has died', () => {
         .map(({ partition }) => partition)
         .sort(),
     ).toEqual(kept)
+  })
+
+  it('does not delay commits of partitions that stay', async () => {
+    const { topic, groupId, first, kept } = await waitingForDead()
+    const [to, admin] = [producer(), await plainAdmin()]
+    // The rebalance may begin after the first of these records is committed, but not after the last.
+    for (const offset of [0, 1, 2]) {
+      await appendAll(
+        to,
+        topic,
+        kept.map(partition => ({ partition, value: Buffer.from(`${offset}`) })),
+      )
+      await eventually(
+        () => committed(admin, groupId, topic),
+        offsets => kept.every(partition => offsets[partition] === offset + 1),
+      )
+      expect(owned(first)).toEqual(kept)
+    }
   })
 })

@@ -13,8 +13,8 @@ interface Deps {
   readonly owned: OwnedPartitions
   readonly positions: () => readonly Position[]
   /**
-   * The group while it may commit. Undefined between JoinGroup and the end of the join: the broker
-   * would accept any commit then.
+   * The group while it may commit; `undefined` from the response to JoinGroup until the assignment
+   * is applied (`GroupMembership.committable`).
    */
   readonly group: () => ConsumerGroup | undefined
   /** Called after each answered request. */

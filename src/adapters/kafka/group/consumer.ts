@@ -172,7 +172,7 @@ class GroupConsumer implements LogConsumer {
     const commits = createCommits({
       owned,
       positions: () => handlers.positions(),
-      group: () => membership.settled,
+      group: () => membership.committable,
       onCommit,
       clock,
       logger,

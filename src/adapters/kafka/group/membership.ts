@@ -44,16 +44,15 @@ import { BrokerFailover, SessionLease } from './session.ts'
  *           In progress: nothing. No fetch, no commit, no heartbeat.
  *           Left for JOINING when kafkajs joins.
  *
- * JOINING   From the start of a join until its assignment is applied (`#joining` is set): the last
- *           commit of the old generation (2 s at most), JoinGroup and SyncGroup, then the committed
- *           offsets of the gained partitions. Owned partitions stay owned, unless another member
- *           may have had them since the last join (`isContinuous`).
- *           In progress: one join, which concurrent callers share. After 100 ms `RebalanceFetcher`
- *           fetches and delivers the owned partitions and sends heartbeats. No commit: the broker
- *           would accept one of the wrong generation.
- *           Left for SETTLED or REVOKING when the assignment is applied; for another join when
- *           offsets or coordinator cannot be read; for OUTSIDE on a crash, when the group no longer
- *           knows the member id, or when a generation was missed.
+ * JOINING   A join runs (`#joining` is set); concurrent callers share it. Its steps are: the last
+ *           commit of the old generation (up to 2 s), JoinGroup, SyncGroup, and the fetch of the
+ *           committed offsets of gained partitions. The member keeps its owned partitions, unless
+ *           another member may have owned them since the last join (`isContinuous`).
+ *           Activity: after 100 ms `RebalanceFetcher` fetches and delivers the owned partitions and
+ *           sends heartbeats. Commits continue until the response to JoinGroup (`committable`).
+ *           Next: SETTLED or REVOKING, when the assignment is applied. JOINING again, when the
+ *           coordinator or the offsets cannot be read. OUTSIDE, when the consumer crashes, the
+ *           group no longer knows the member id, or the member has missed a generation.
  *
  * SETTLED   The assignment is applied and no join has begun (`settled` is set).
  *           In progress: a fetch from each leader, a heartbeat every 500 ms and a commit every
@@ -101,6 +100,8 @@ export class GroupMembership implements GroupHooks, MemberState {
   #joining: Promise<void> | undefined
   #joins = 0
   #last: MemberGeneration | undefined
+  /** The generation in which the owned partitions were assigned. */
+  #assignedIn: MemberGeneration | undefined
   #isEnded = false
   #waiting: (() => void)[] = []
 
@@ -126,7 +127,21 @@ export class GroupMembership implements GroupHooks, MemberState {
     return this.#settled
   }
 
-  /** Waits until the group is settled; undefined when that takes longer than `limit`. */
+  /**
+   * The group while it may commit: in SETTLED and REVOKING, and in JOINING until the response to
+   * JoinGroup. That response can take the session timeout, when a member has died. Without commits,
+   * a kill at its end would repeat all of that time. After the response a commit would carry the new
+   * generation, and the coordinator would accept it even for a partition that another member owns.
+   */
+  get committable(): ConsumerGroup | undefined {
+    const group = this.#group
+    if (this.#settled !== undefined || group === undefined) return this.#settled
+    const { memberId, generation } = memberGenerationOf(group)
+    const isAssigned = this.#assignedIn?.generation === generation && this.#assignedIn.memberId === memberId
+    return isAssigned ? group : undefined
+  }
+
+  /** Resolves when the group is settled, or with `undefined` after `limit`. */
   async untilSettled(limit: DurationMs): Promise<ConsumerGroup | undefined> {
     if (this.#settled === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -144,6 +159,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     const lost = owned.all()
     this.#settled = undefined
     this.#last = undefined
+    this.#assignedIn = undefined
     for (const partition of lost) owned.delete(partition)
     if (lost.length > 0) handlers.onRevoked(lost.map(partitionOf))
   }
@@ -250,7 +266,7 @@ export class GroupMembership implements GroupHooks, MemberState {
       throw ended(group)
     }
     this.#apply(group, change)
-    this.#last = memberGenerationOf(group)
+    this.#last = this.#assignedIn = memberGenerationOf(group)
     this.#joins++
     this.#settled = group
     void this.#lease.renew(group).catch(() => undefined)

@@ -17,6 +17,42 @@ describe('a join', () => {
     expect(events).toEqual(['flush', 'JoinGroup', 'revoked 0', 'assigned 1@10', 'seek 1 to 10', 'joined'])
   })
 
+  it('allows commits until the response to JoinGroup, and again when the assignment is applied', async () => {
+    const { member, join, group, it: own } = setUp()
+    expect(member.committable).toBeUndefined()
+    await join()
+    const during: unknown[] = []
+    await join(async () => {
+      during.push(member.committable)
+      await settle()
+      during.push(member.committable)
+      group.generationId = 2
+      during.push(member.committable)
+    })
+    expect(during).toEqual([own, own, undefined])
+    expect(member.committable).toBe(own)
+  })
+
+  it('allows no commits when SyncGroup failed, or the member id or the partitions are gone', async () => {
+    const { member, join, group } = setUp()
+    await join()
+    const failed = join(async () => {
+      group.generationId = 2
+      throw new Error('SyncGroup failed')
+    })
+    await expect(failed).rejects.toThrow('SyncGroup failed')
+    await join(async () => {
+      expect(member.committable).toBeUndefined()
+      group.generationId = 3
+    })
+    await join(async () => {
+      group.memberId = 'another'
+      expect(member.committable).toBeUndefined()
+    })
+    member.forget()
+    expect(member.committable).toBeUndefined()
+  })
+
   it('keeps positions and pauses', async () => {
     const { join, group, owned, events } = setUp()
     await join()
